@@ -304,6 +304,128 @@ RLM_API bool crealm_backup_since(realm_t* realm, const char* previous, const cha
 RLM_API bool crealm_restore(const realm_config_t* config, const char* const* steps, size_t num_steps);
 
 /* ------------------------------------------------------------------------------------------------
+ * Rules
+ *
+ * What a file demands of the objects of a class, for every program that writes it with this library:
+ * what is deleted together, values that the library makes, unique values, conditions, defaults, times.
+ * docs/rules.md describes each rule and the JSON form in which they are declared.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** An error number beside those of realm_errno_e (category LOGIC): a change or a commit would break a rule of
+ *  the file. A refused commit has changed nothing: the write transaction goes on, and can be corrected,
+ *  committed or rolled back. The message names the object and the rule. */
+#define CREALM_ERR_RULE_BROKEN 9006
+
+/** Declares the rules of classes as part of the schema of a config: opening gives the file these rules when
+ *  the schema mode changes the schema; additive modes only add rules. Classes that rules does not name keep
+ *  theirs.
+ *
+ *  rules:  [optional]; JSON: an object with the rules of each class by its name. NULL: the rules of the file
+ *          stay as they are.
+ *  Thread: single.
+ *  Errors: MALFORMED_JSON; INVALID_ARGUMENT for an unknown name or a value of a wrong kind. Opening fails with
+ *          CREALM_ERR_RULE_BROKEN when an object breaks a new rule, NO_SUCH_TABLE, INVALID_PROPERTY,
+ *          INVALID_ARGUMENT and the errors of queries for invalid rules; the file is unchanged then. */
+RLM_API bool crealm_config_set_rules(realm_config_t* config, const char* rules);
+
+/** Sets what happens when another library, which knows no rules, wrote objects that break a rule. The next
+ *  write transaction finds them. Without this call the log names them with level WARNING, and the transaction
+ *  begins; the objects stay as they are. With true, beginning a write transaction fails with
+ *  CREALM_ERR_RULE_BROKEN.
+ *
+ *  Thread: single. Errors: none. */
+RLM_API void crealm_config_set_refuse_broken_rules(realm_config_t* config, bool refuse);
+
+/** Replaces the rules of a class, inside a write transaction. New rules are checked against all objects.
+ *
+ *  rules:  JSON, the rules of one class; "{}" removes all.
+ *  Thread: confined.
+ *  Errors: [realm]; [write]; NO_SUCH_TABLE; CREALM_ERR_RULE_BROKEN when an object breaks a new rule;
+ *          MALFORMED_JSON, INVALID_ARGUMENT, INVALID_PROPERTY and the errors of queries for invalid rules.
+ *          After an error the write transaction may only be rolled back. */
+RLM_API bool crealm_class_set_rules(realm_t* realm, realm_class_key_t class_key, const char* rules);
+
+/** The rules of a class as JSON; free with realm_free(). A class without rules has empty ones.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; NO_SUCH_TABLE; NOT_SUPPORTED for rules of a later version. */
+RLM_API char* crealm_class_get_rules(const realm_t* realm, realm_class_key_t class_key);
+
+/** An object that breaks a rule. */
+typedef struct crealm_broken_rule {
+    const char* class_name;
+    realm_object_key_t object;
+    const char* rule;    /* the name of the rule, or else its condition or properties */
+    const char* message; /* a sentence with class, object and rule */
+} crealm_broken_rule_t;
+
+/** Objects that break rules. */
+typedef struct crealm_broken_rules {
+    size_t count;
+    const crealm_broken_rule_t* rules; /* NULL when count is 0 */
+} crealm_broken_rules_t;
+
+/** Finds the objects that break a rule: another library wrote them. Reads all objects of classes with rules.
+ *
+ *  max:    the most objects to list.
+ *  out:    receives the list, with all data in one block; free with realm_free().
+ *  Thread: confined.
+ *  Errors: [realm]; CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY. */
+RLM_API bool crealm_get_broken_rules(const realm_t* realm, size_t max, crealm_broken_rules_t** out);
+
+/** Finds the object with these values of a unique rule, also among the changes of an open write transaction.
+ *
+ *  properties: num_values names of properties, in the order of the rule.
+ *  values:     num_values values.
+ *  out_found:  [optional]
+ *  Returns:    the object, or NULL without an error when no object has these values.
+ *  Thread:     confined.
+ *  Errors:     [realm]; NO_SUCH_TABLE; ILLEGAL_OPERATION when the class has no unique rule for these
+ *              properties; INVALID_ARGUMENT. */
+RLM_API realm_object_t* crealm_object_find_by_unique(const realm_t* realm, realm_class_key_t class_key,
+                                                     const char* const* properties, const realm_value_t* values,
+                                                     size_t num_values, bool* out_found);
+
+/** Sets a property if the object still has a certain revision: nobody changed it since the program read it.
+ *  The class has a property with the rule "revision", which the library raises at each commit that changes the
+ *  object.
+ *
+ *  version:  the revision that the program read.
+ *  out_done: [optional]; whether the object had that revision, and the property was set.
+ *  Thread:   confined.
+ *  Errors:   [object]; [write]; ILLEGAL_OPERATION when the class has no property with the rule "revision";
+ *            otherwise as realm_set_value(). */
+RLM_API bool crealm_object_set_if_version(realm_object_t* object, realm_property_key_t property, realm_value_t value,
+                                          int64_t version, bool* out_done);
+
+/* ------------------------------------------------------------------------------------------------
+ * Savepoints
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Begins a part of a write transaction that can be rolled back alone. Savepoints nest. Committing or rolling
+ *  back the transaction ends all of them. Observers are told of one commit.
+ *
+ *  out_savepoint: [optional]; receives the number of the savepoint, for the two functions below.
+ *  Thread: confined.
+ *  Errors: [realm]; [write]; LIMIT_EXCEEDED beyond 1000 open savepoints. */
+RLM_API bool crealm_begin_savepoint(realm_t* realm, uint32_t* out_savepoint);
+
+/** Ends a savepoint and those that began after it; its changes become part of the transaction around it.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; [write]; INVALID_ARGUMENT when the savepoint is not open. */
+RLM_API bool crealm_release_savepoint(realm_t* realm, uint32_t savepoint);
+
+/** Undoes all changes since a savepoint began, and ends it and those that began after it. Objects that were
+ *  created since are invalid from now on. A transaction in which a change failed halfway goes on, if the
+ *  change was made after the savepoint.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE outside a write transaction; INVALID_ARGUMENT when the savepoint is
+ *          not open. */
+RLM_API bool crealm_rollback_savepoint(realm_t* realm, uint32_t savepoint);
+
+/* ------------------------------------------------------------------------------------------------
  * Reading what others write
  * ---------------------------------------------------------------------------------------------- */
 

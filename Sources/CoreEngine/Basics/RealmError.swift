@@ -61,6 +61,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case interrupted = 9004
         /// `CREALM_ERR_VERSION_GONE`
         case versionGone = 9005
+        /// `CREALM_ERR_RULE_BROKEN`
+        case ruleBroken = 9006
     }
 
     /// The error number.

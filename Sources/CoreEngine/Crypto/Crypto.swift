@@ -42,6 +42,22 @@ enum Crypto {
             message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), nil, 0)
     }
 
+    /// A keyed hash of `message`, 8 bytes, for tables whose values an attacker may choose. Source: SipHash-2-4.
+    ///
+    /// - Parameter key: 16 bytes.
+    static func shortHash(_ message: UnsafeRawBufferPointer, key: [UInt8]) -> UInt64 {
+        guard ready, key.count == Int(crypto_shorthash_KEYBYTES) else { return 0 }
+        var word: UInt64 = 0
+        withUnsafeMutableBytes(of: &word) { out in
+            if let start = out.baseAddress {
+                _ = crypto_shorthash(
+                    start.assumingMemoryBound(to: UInt8.self),
+                    message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), key)
+            }
+        }
+        return UInt64(littleEndian: word)
+    }
+
     /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
     static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
         try SecretKey(count: 32) { out in

@@ -195,13 +195,20 @@ extension Realm {
                 .illegalOperation,
                 "Embedded objects cannot be created on their own: class '\(table.className ?? table.name)'")
         }
-        guard table.primaryKey == nil else {
+        let needsKey = table.primaryKey == nil ? false : try !isAutomatic(table)
+        guard !needsKey else {
             throw RealmError(
                 .missingPrimaryKey,
                 "Class '\(table.className ?? table.name)' has a primary key: a value for it is needed")
         }
         _ = try writing()
         return try changing { () throws(RealmError) in try table.createObject().key }
+    }
+
+    /// Whether the engine makes the primary keys of a class. Known in write transactions only.
+    private func isAutomatic(_ table: Table) throws(RealmError) -> Bool {
+        guard isWriting else { return false }
+        return table.rules?.automatic.contains { $0.column == table.primaryKey } ?? false
     }
 
     /// Finds or creates the object with a primary key. Only a new object needs a write transaction.
@@ -278,6 +285,27 @@ extension Realm {
                 throw invalidated()
             }
         }
+    }
+
+    /// Sets a property if the object still has a certain revision.
+    ///
+    /// - Returns: whether it had.
+    /// - Throws: 2007 when no property of the class has the rule "revision".
+    package func set(
+        _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed, ifRevision revision: Int64
+    ) throws(RealmError) -> Bool {
+        let group = try writing().group
+        guard let table = try group.table(tableKey), try table.isValid(object) else { throw invalidated() }
+        guard let row = table.rules?.atCommit.first(where: { $0.kind == .revision }),
+            let facts = table.facts(row.column)
+        else {
+            throw RealmError(
+                .illegalOperation,
+                "Class '\(table.className ?? table.name)' has no property with the rule 'revision'")
+        }
+        guard case .int(let present)? = try table.get(object, facts), present == revision else { return false }
+        try set(tableKey, object, column, value)
+        return true
     }
 
     /// Writes the default of a property: change callbacks are not told of it.

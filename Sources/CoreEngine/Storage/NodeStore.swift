@@ -30,6 +30,10 @@ final class NodeStore {
     /// First ref of the slab.
     let slabStart: Int
 
+    /// First ref of the nodes that may be changed in place. Nodes of the slab below it belong to an open savepoint:
+    /// they are copied before they change, as those of the file, so that a rollback finds them as they were.
+    private(set) var ownStart: Int
+
     /// End of the slab part in use (a ref).
     private(set) var slabEnd: Int
     private var slabCommitted: Int
@@ -77,6 +81,7 @@ final class NodeStore {
         reader = pages?.addReader()
         pageTimes = pages?.times
         slabStart = space.fileCapacity
+        ownStart = space.fileCapacity
         slabEnd = space.fileCapacity
         slabCommitted = space.fileCapacity
         bins = [Int](repeating: 0, count: Self.binCount)
@@ -174,6 +179,7 @@ final class NodeStore {
         isWritable = true
         self.recent = recent
         slabEnd = slabStart
+        ownStart = slabStart
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
         freedBytes = 0
@@ -192,6 +198,43 @@ final class NodeStore {
         slabEnd = slabStart
         freedInFile.removeAll(keepingCapacity: true)
         return slabCommitted - slabStart
+    }
+
+    // MARK: Savepoints
+
+    /// The slab at the beginning of a savepoint.
+    struct SlabMark {
+        fileprivate let ownStart: Int
+        fileprivate let end: Int
+        fileprivate let bins: [Int]
+        fileprivate let freedCount: Int
+        fileprivate let freedBytes: Int
+    }
+
+    /// Begins a part of the transaction that can be undone. Free chunks from before are not used in it, because they
+    /// would be overwritten.
+    func beginPart() -> SlabMark {
+        let mark = SlabMark(
+            ownStart: ownStart, end: slabEnd, bins: bins, freedCount: freedInFile.count, freedBytes: freedBytes)
+        ownStart = slabEnd
+        for i in bins.indices { bins[i] = 0 }
+        return mark
+    }
+
+    /// Ends the part and keeps its nodes. Nodes from before may be changed in place again.
+    func keepPart(_ mark: SlabMark) {
+        ownStart = mark.ownStart
+        // Where the part has free chunks itself, those from before are lost until the transaction ends.
+        for i in bins.indices where bins[i] == 0 { bins[i] = mark.bins[i] }
+    }
+
+    /// Ends the part and discards its nodes. Nothing that was read in it may be used any more.
+    func undoPart(_ mark: SlabMark) {
+        ownStart = mark.ownStart
+        slabEnd = mark.end
+        bins = mark.bins
+        freedInFile.removeSubrange(mark.freedCount...)
+        freedBytes = mark.freedBytes
     }
 
     /// Upper bound for the bytes of all nodes of this snapshot; limits the counts that a file may claim.
@@ -231,6 +274,9 @@ final class NodeStore {
     // MARK: Translation
 
     @inline(__always) func isInFile(_ ref: Ref) -> Bool { ref.offset < slabStart }
+
+    /// Whether a node may be changed in place.
+    @inline(__always) func isOwn(_ ref: Ref) -> Bool { ref.offset >= ownStart }
 
     /// The path for encrypted files: decrypts the pages of header and node first.
     @inline(never) func decrypted(_ ref: Ref) throws(RealmError) -> Node {
@@ -377,11 +423,11 @@ final class NodeStore {
     /// Frees a node: adds it to the free lists of the slab, or to the chunks that this commit frees in the file.
     func free(_ node: Node) {
         isTouched = true
-        if node.ref.offset >= slabStart {
+        if node.ref.offset >= ownStart {
             let (bin, _) = Self.sizeClass(slabSize(node.address))
             node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
             bins[bin] = node.ref.offset
-        } else {
+        } else if node.ref.offset < slabStart {
             freedInFile.append(FileChunk(offset: node.ref.offset, size: node.size))
             freedBytes &+= node.size
         }
@@ -429,7 +475,7 @@ final class NodeStore {
     /// their layout.
     @inline(__always) func writable(_ node: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
-        if node.ref.offset >= slabStart {
+        if node.ref.offset >= ownStart {
             let has = capacity(node)
             if needed <= has { return node }
             return try relocate(node, keep: node.payloadSize, capacity: max(needed, has &* 2))
@@ -440,7 +486,7 @@ final class NodeStore {
 
     @inline(__always) func writable(_ node: Node) throws(RealmError) -> Node {
         isTouched = true
-        return node.ref.offset >= slabStart ? node : try writable(node, capacity: node.payloadSize)
+        return node.ref.offset >= ownStart ? node : try writable(node, capacity: node.payloadSize)
     }
 
     /// Runs `body` with the slab open for writing: for a source, which makes nodes in read transactions.

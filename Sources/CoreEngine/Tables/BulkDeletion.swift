@@ -7,8 +7,14 @@ extension Group {
 
     /// Deletes the objects with these keys; missing and repeated keys are skipped.
     func delete(_ table: Table, _ keys: [ObjKey]) throws(RealmError) {
+        if let rules, rules.hasDeletionRules { return try delete(table, keys, rules: rules) }
+        try deleteTogether([(table, keys)])
+    }
+
+    /// Deletes objects of several tables. Links among all of them need not be removed.
+    func deleteTogether(_ objects: [(table: Table, keys: [ObjKey])]) throws(RealmError) {
         var cascade = Cascade()
-        try delete(table, keys, &cascade)
+        try delete(objects, &cascade)
         // Embedded objects that lost their owner, then embedded objects that these owned, and so on.
         while !cascade.pending.isEmpty {
             var orphans: [(table: Table, keys: [ObjKey])] = []
@@ -22,29 +28,35 @@ extension Group {
                 }
             }
             cascade.pending.removeAll(keepingCapacity: true)
-            for orphan in orphans { try delete(orphan.table, orphan.keys, &cascade) }
+            for orphan in orphans { try delete([orphan], &cascade) }
         }
     }
 
-    private func delete(_ table: Table, _ keys: [ObjKey], _ cascade: inout Cascade) throws(RealmError) {
-        let set = try KeySet(for: keys)
-        defer { set.deallocate() }
-        var leaving: [ObjKey] = []
-        try leaving.makeRoom(for: keys.count)
-        for key in keys where try table.isValid(key) { if set.insert(key) { leaving.append(key) } }
-        guard !leaving.isEmpty else { return }
-        cascade.leaving = (table.key, set)
-        defer { cascade.leaving = nil }
+    private func delete(_ objects: [(table: Table, keys: [ObjKey])], _ cascade: inout Cascade) throws(RealmError) {
+        defer { cascade.leaving.removeAll() }
+        var leaving: [(table: Table, keys: [ObjKey])] = []
+        for (table, keys) in objects {
+            let set = try KeySet(for: keys)
+            cascade.leaving.add(table.key, set)
+            var present: [ObjKey] = []
+            try present.makeRoom(for: keys.count)
+            for key in keys where try table.isValid(key) { if set.insert(key) { present.append(key) } }
+            if !present.isEmpty { leaving.append((table, present)) }
+        }
+        for (table, keys) in leaving { try remove(table, keys, &cascade) }
+    }
+
+    private func remove(_ table: Table, _ keys: [ObjKey], _ cascade: inout Cascade) throws(RealmError) {
         var start = 0
-        while start < leaving.count {
-            let end = min(start + Self.portion, leaving.count)
-            try table.unlink(leaving[start..<end], &cascade)
+        while start < keys.count {
+            let end = min(start + Self.portion, keys.count)
+            try table.unlink(keys[start..<end], &cascade)
             var ascending = true
-            for i in start + 1..<max(end, start + 1) where leaving[i] < leaving[i - 1] { ascending = false }
+            for i in start + 1..<max(end, start + 1) where keys[i] < keys[i - 1] { ascending = false }
             if ascending {
-                try table.removeRows(leaving[start..<end])
+                try table.removeRows(keys[start..<end])
             } else {
-                try table.removeRows(leaving[start..<end].sorted()[...])
+                try table.removeRows(keys[start..<end].sorted()[...])
             }
             start = end
         }

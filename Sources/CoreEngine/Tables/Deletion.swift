@@ -4,25 +4,59 @@ extension Group {
     struct Cascade {
         var pending: [(Table, ObjKey)] = []
 
-        /// Objects of one table that are deleted together: links between them need not be removed.
-        var leaving: (table: TableKey, keys: KeySet)?
+        /// Objects that are deleted together: links between them need not be removed.
+        var leaving = Leaving()
 
-        @inline(__always) func isLeaving(_ table: TableKey, _ key: ObjKey) -> Bool {
-            guard let leaving, leaving.table == table else { return false }
-            return leaving.keys.contains(key)
+        @inline(__always) func isLeaving(_ table: TableKey, _ key: ObjKey) -> Bool { leaving.contains(table, key) }
+    }
+
+    /// Objects that are deleted together, by table. It owns the sets.
+    struct Leaving {
+        private var first: (table: TableKey, keys: KeySet)?
+        private var others: [(table: TableKey, keys: KeySet)] = []
+
+        @inline(__always) func contains(_ table: TableKey, _ key: ObjKey) -> Bool {
+            guard let first else { return false }
+            if first.table == table { return first.keys.contains(key) }
+            return others.isEmpty ? false : othersContain(table, key)
+        }
+
+        @inline(never) private func othersContain(_ table: TableKey, _ key: ObjKey) -> Bool {
+            for other in others where other.table == table { return other.keys.contains(key) }
+            return false
+        }
+
+        mutating func add(_ table: TableKey, _ keys: KeySet) {
+            if first == nil { first = (table, keys) } else { others.append((table, keys)) }
+        }
+
+        mutating func removeAll() {
+            first?.keys.deallocate()
+            for other in others { other.keys.deallocate() }
+            (first, others) = (nil, [])
         }
     }
 
     /// Deletes an object. Incoming links become null or are removed from their collections, outgoing links lose their
     /// backlinks, and embedded objects that lose their only owner are deleted too. Uses a queue instead of recursion,
     /// so that long chains need no stack.
+    ///
+    /// - Throws: 9006 when a rule of the file forbids it; then no object was deleted.
     func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        if let rules, rules.hasDeletionRules { return try delete(table, [key], rules: rules) }
         var cascade = Cascade(pending: [(table, key)])
         try delete(&cascade)
     }
 
     /// Deletes the queued objects and everything that they own.
     func delete(_ cascade: inout Cascade) throws(RealmError) {
+        if let rules, rules.hasDeletionRules {
+            var plan = DeletionPlan(self, rules)
+            for (table, key) in cascade.pending { try plan.add(table, key) }
+            cascade.pending.removeAll()
+            try plan.complete()
+            return try deleteTogether(plan.objects)
+        }
         while let (table, key) = cascade.pending.popLast() {
             guard try table.isValid(key) else { continue }
             try table.removeIncoming(key, cascade)

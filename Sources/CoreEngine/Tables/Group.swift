@@ -18,6 +18,9 @@ final class Group {
     }
 
     let logSlot = MutationLogSlot()
+
+    /// The rules of the file, during a write transaction; nil: the file has no rules.
+    private(set) var rules: GroupRules?
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
     private var names: [Name] = []
@@ -46,6 +49,62 @@ final class Group {
     }
 
     deinit { fast.deallocate() }
+
+    // MARK: Savepoints
+
+    /// What the group is made of at the beginning of a savepoint.
+    struct Mark {
+        fileprivate let names: Ref
+        fileprivate let tables: Ref
+        fileprivate let syncFileId: UInt64
+
+        /// The objects that the transaction had created before, by table index.
+        let made: [Int: [ClosedRange<UInt64>]]
+
+        func isMade(_ object: ObjKey, in table: Table) -> Bool {
+            table.isIn(made[table.tableIndex] ?? [], object)
+        }
+    }
+
+    /// The objects that this transaction created before its last savepoint, for tables that are opened again.
+    private var madeBefore: [Int: [ClosedRange<UInt64>]] = [:]
+
+    /// Writes all changes into nodes and opens the group anew, so that nothing in memory leads to nodes that may be
+    /// changed in place.
+    func mark() throws(RealmError) -> Mark {
+        if let rules, let store = try RuleTable(self) { for own in rules.all { try own.writeCounters(store) } }
+        try flush()
+        var made = madeBefore
+        for case let table? in tables { made[table.tableIndex] = table.madeSequences }
+        let mark = Mark(names: namesRef, tables: tablesRef, syncFileId: syncFileId, made: made)
+        return mark
+    }
+
+    /// Opens the group as it was at the mark.
+    func open(_ mark: Mark) throws(RealmError) {
+        forgetTables()
+        madeBefore = mark.made
+        try load(names: mark.names, tables: mark.tables)
+        if rules != nil || tableIndex(named: RuleTable.name) != nil { try readRules() }
+    }
+
+    // MARK: Rules
+
+    /// Reads the rules of the snapshot, for a write transaction.
+    ///
+    /// - Throws: 2001 when their format is newer than this version knows.
+    func readRules() throws(RealmError) { use(try GroupRules(self)) }
+
+    /// The write transaction has ended.
+    func forgetRules() {
+        madeBefore = [:]
+        if rules != nil { use(nil) }
+    }
+
+    private func use(_ rules: GroupRules?) {
+        self.rules = rules
+        for case let table? in tables { table.rules = rules?[table.key] }
+    }
 
     /// Updates `fast` from `tables`.
     private func updateFast() {
@@ -161,6 +220,8 @@ final class Group {
             throw RealmError(.noSuchTable, "No such table")
         }
         let table = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
+        table.rules = rules?[table.key]
+        if let made = madeBefore[index] { table.madeSequences = made }
         tables[index] = table
         updateFast()
         return table
@@ -196,9 +257,7 @@ final class Group {
 
     /// Adds a table in the lowest vacant slot, with the tag that the slot holds, or at the end. Format: logical §1.
     func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
-        guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name.after(Format.classPrefix) ?? name)' is too long")
-        }
+        try Self.checkLength(name)
         guard tableIndex(named: name) == nil else {
             throw RealmError(.invalidName, "A table named '\(name)' exists already")
         }
@@ -246,6 +305,33 @@ final class Group {
         isModified = true
         namesModified = true
         log?.tableErased(key)
+    }
+
+    /// Gives a table another name. Its key, and so each link to it, stays.
+    func renameTable(_ table: Table, to new: Name) throws(RealmError) {
+        try Self.checkLength(new)
+        guard tableIndex(named: new) == nil else {
+            throw RealmError(.invalidName, "A table named '\(new)' exists already")
+        }
+        let index = table.tableIndex, key = table.key
+        // A table knows its name: it is written back, and opened again under the new one.
+        if table.isModified { slots[index] = RefOrTagged(try table.flush()) }
+        let made = table.madeSequences
+        tables[index] = nil
+        names[index] = new
+        byName.removeAll { $0 == index }
+        byName.insert(index, at: place(of: new))
+        updateFast()
+        isModified = true
+        namesModified = true
+        try self.table(at: index).madeSequences = made
+        log?.tableRenamed(key)
+    }
+
+    private static func checkLength(_ name: Name) throws(RealmError) {
+        guard name.utf8.count <= 63 else {
+            throw RealmError(.invalidName, "The name '\(name.after(Format.classPrefix) ?? name)' is too long")
+        }
     }
 
     /// Removes every table, also link targets. Tables that are added later get new keys.

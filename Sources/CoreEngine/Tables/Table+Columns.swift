@@ -159,7 +159,9 @@ extension Table {
         guard column(named: new) == nil, !new.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already")
         }
+        let old = column(key)?.name
         guard spec.change(key, { $0.name = new }) else { return }
+        if let old { try RuleTable(group)?.replaceName(old, by: new, in: self.key) }
         group.log?.columnRenamed(self.key, key)
     }
 
@@ -179,6 +181,7 @@ extension Table {
         for key in try allKeys() { try copyValue(key, from: old, to: added) }
         let name = old.name
         if wasPrimary { state.primaryKey = nil }
+        try RuleTable(group)?.replaceColumn(key, by: new, in: self.key)
         try removeColumn(key)
         try renameColumn(new, to: name)
         setIndexAttribute(new, old.attributes.intersection([.indexed, .fullTextIndexed]))

@@ -175,15 +175,65 @@ extension Table {
     }
 
     /// Whether an object was created in this write transaction.
-    func isNew(_ object: ObjKey) -> Bool {
-        guard let first = madeSequences.first, object >= key(first.lowerBound) else { return false }
-        return madeSequences.contains { object >= key($0.lowerBound) && object <= key($0.upperBound) }
+    func isNew(_ object: ObjKey) -> Bool { isIn(madeSequences, object) }
+
+    /// Whether an object has one of these sequence numbers, which ascend.
+    func isIn(_ sequences: [ClosedRange<UInt64>], _ object: ObjKey) -> Bool {
+        guard let first = sequences.first, object >= key(first.lowerBound) else { return false }
+        return sequences.contains { object >= key($0.lowerBound) && object <= key($0.upperBound) }
+    }
+
+    /// The keys of the objects that this write transaction created; some may not exist any more.
+    func newKeys() throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        for range in madeSequences { for sequence in range { try keys.add(key(sequence)) } }
+        return keys
     }
 
     /// Creates an object, with a primary key if the class has one. The caller has checked the type of the primary key.
     /// - Returns: the object's key, and whether the object is new. If the primary key exists already, the existing
     ///   object.
-    func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
+    @inline(__always) func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool)
+    {
+        if let rules { return try createObject(primaryKey: value, rules) }
+        return try createPlainObject(primaryKey: value)
+    }
+
+    /// Creates an object with the values that the rules of the class give to new objects.
+    @inline(never) private func createObject(primaryKey given: Mixed?, _ rules: TableRules) throws(RealmError) -> (
+        key: ObjKey, isNew: Bool
+    ) {
+        var value = given
+        if let pk = primaryKey {
+            if value == nil, let index = rules.automatic.firstIndex(where: { $0.column == pk }) {
+                value = try rules.makeValue(index)
+            } else if case .int(let integer)? = value {
+                rules.note(integer, in: pk)
+            }
+        }
+        let made = try createPlainObject(primaryKey: value)
+        if made.isNew { try setInitialValues(made.key, rules) }
+        return made
+    }
+
+    private func setInitialValues(_ key: ObjKey, _ rules: TableRules) throws(RealmError) {
+        for i in rules.automatic.indices where rules.automatic[i].column != primaryKey {
+            guard let column = facts(rules.automatic[i].column) else { continue }
+            _ = try set(key, column, try rules.makeValue(i))
+        }
+        for (column, initial) in rules.initial where column != primaryKey {
+            guard let column = facts(column) else { continue }
+            switch initial {
+            case .constant(let stored):
+                try stored.withMixed { (value) throws(RealmError) in _ = try set(key, column, value) }
+            case .now: _ = try set(key, column, .timestamp(AutomaticValues.now()))
+            case .newUUID: _ = try set(key, column, .uuid(AutomaticValues.uuid()))
+            case .newObjectId: _ = try set(key, column, .objectId(AutomaticValues.objectId()))
+            }
+        }
+    }
+
+    private func createPlainObject(primaryKey value: Mixed?) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
         let pk = primaryKey
         let before = state.sequence
         let key = try nextKey()
@@ -215,6 +265,7 @@ extension Table {
             if case .typedLink(_, let object) = value { target = object }
             return try setLink(key, facts, target)
         case .int, .double, .bool, .float:
+            if let rules, case .int(let integer) = value { rules.note(integer, in: facts.key) }
             guard indexes.has(column) else {
                 guard try rows.set(key, column, value) else { return false }
                 break

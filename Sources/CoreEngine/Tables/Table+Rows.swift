@@ -60,6 +60,17 @@ extension Table {
         try store.test(done, of: total)
     }
 
+    // MARK: Rows of tables that are no class
+
+    /// Stores an integer at a key that the caller chose, in a table with one column. Observers are not told.
+    func place(_ integer: Int64, at key: ObjKey, _ column: ColumnFacts) throws(RealmError) {
+        if try rows.set(key, column.key.index, .int(integer)) { return }
+        _ = try rows.insert(key, initial: (column.key.index, .int(integer)))
+    }
+
+    /// Removes such a row.
+    func removePlaced(_ key: ObjKey) throws(RealmError) { _ = try rows.erase(key) }
+
     // MARK: Indexes
 
     /// Keys of the objects with a value, ascending, from the index of a property; nil if there is none that tells. The

@@ -38,6 +38,9 @@ final class Table {
     private var widestIndex = 0
     private var contentVersion: UInt64 = 0
 
+    /// The rules of the class, during a write transaction; nil: the class has no rules.
+    var rules: TableRules?
+
     /// Sequence numbers of the objects created in this write transaction, ascending.
     var madeSequences: [ClosedRange<UInt64>] = []
 
@@ -141,6 +144,10 @@ final class Table {
 
     /// The index of a column, for look-ups; nil if the column has no index.
     func index(of column: Int) throws(RealmError) -> SearchIndex? { try indexes.index(of: column) }
+
+    /// The content version that the snapshot stores, and the one that the next commit will store.
+    var storedContentVersion: Int64 { Int64(bitPattern: contentVersion) }
+    var nextContentVersion: Int64 { Int64(bitPattern: contentVersion &+ (isModified ? 1 : 0)) }
 
     // MARK: Writing back
 

@@ -13,7 +13,7 @@ import Synchronization
 ///    them.
 /// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
-/// May use: Trees, Arrays, Storage, Platform, Basics.
+/// May use: Trees, Arrays, Storage, Crypto, Platform, Basics.
 ///
 /// Folders:
 /// - `History` may use: Tables.
@@ -29,6 +29,8 @@ class MutationLog {
     func tableAdded(_ table: TableKey) {}
 
     func tableErased(_ table: TableKey) {}
+
+    func tableRenamed(_ table: TableKey) {}
 
     func columnAdded(_ table: TableKey, _ column: ColKey) {}
 

@@ -68,8 +68,27 @@ package final class Transaction {
     /// The pin that made the file grow too far in the last commit, if the program was not warned of it before.
     var costlyPin: PinnedVersion?
 
-    /// Shared by the handles of the objects made in this write; nil while there are none.
+    /// Shared by the handles of the objects made in this write, before its first savepoint; nil while there are none.
     private var creation: Creation?
+
+    /// Those of savepoints that were released: a rollback undoes them, too.
+    private var releasedCreations: [Creation] = []
+
+    /// The open savepoints, outermost first.
+    private var savepoints: [Savepoint] = []
+
+    /// The number of open savepoints.
+    package var savepointDepth: Int { savepoints.count }
+
+    private struct Savepoint {
+        let slab: NodeStore.SlabMark
+        let changes: ChangesetEncoder.Mark
+        let content: Group.Mark
+
+        /// Shared by the handles of the objects made in this part, before the next savepoint.
+        var creation: Creation?
+        var released: [Creation] = []
+    }
 
     init(_ database: Database) throws(RealmError) {
         database.enter()
@@ -129,6 +148,14 @@ package final class Transaction {
         guard stage == .writing, let unmanaged = try? group.unmanagedTable(table),
             unmanaged._withUnsafeGuaranteedRef({ $0.isNew(object) })
         else { return nil }
+        for i in savepoints.indices.reversed() {
+            let isOlder = unmanaged._withUnsafeGuaranteedRef { savepoints[i].content.isMade(object, in: $0) }
+            if isOlder { continue }
+            if let creation = savepoints[i].creation { return creation }
+            let new = Creation()
+            savepoints[i].creation = new
+            return new
+        }
         if let creation { return creation }
         let new = Creation()
         creation = new
@@ -222,6 +249,17 @@ package final class Transaction {
     /// Whether the write in progress has made a change that its changeset contains.
     package var hasChanges: Bool { stage == .writing && ((try? encoder?.bytes.count) ?? 1) > 0 }
 
+    /// The instructions of the write in progress so far. Valid until the next change.
+    var changeset: Bytes {
+        get throws(RealmError) {
+            guard let encoder else { return Bytes(start: nil, count: 0) }
+            return try encoder.bytes
+        }
+    }
+
+    /// Ends a transaction that only reads.
+    func endReading() { close() }
+
     /// The pin of the snapshot, for a user who keeps it; nil while there is none.
     package var sharedPin: Pin? { pin.flatMap { $0.share() ? $0 : nil } }
 
@@ -259,6 +297,7 @@ package final class Transaction {
             let encoder: ChangesetEncoder
             if let known = self.encoder { encoder = known } else { encoder = ChangesetEncoder(try HiddenMemory(4096)) }
             self.encoder = encoder
+            try group.readRules()
             store.beginWrite(slabCommitted: database.takeSlab(), recent: database.recent.places(before: version))
             encoder.reset()
             group.log = encoder
@@ -277,10 +316,89 @@ package final class Transaction {
             throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
         }
         creation?.isUndone = true
+        for released in releasedCreations { released.isUndone = true }
+        for savepoint in savepoints { Self.undo(savepoint) }
         endWrite()
         stage = .interrupted
         if !keepsLock, !database.hasUnflushed { releaseLock() }
         try restore()
+    }
+
+    // MARK: Savepoints
+
+    /// The largest number of open savepoints.
+    private static let maxSavepoints = 1000
+
+    /// Begins a part of the write that can be undone alone.
+    /// - Returns: the number of the savepoint, from 1.
+    package func beginSavepoint() throws(RealmError) -> Int {
+        guard stage == .writing, let encoder else {
+            throw RealmError(.wrongTransactionState, "Can't begin a savepoint outside of a write transaction")
+        }
+        if let damage { throw damage }
+        guard savepoints.count < Self.maxSavepoints else {
+            throw RealmError(.limitExceeded, "More than \(Self.maxSavepoints) open savepoints")
+        }
+        do throws(RealmError) {
+            let content = try group.mark()
+            // First: what the group opens again must know that its nodes may not be changed in place.
+            let slab = store.beginPart()
+            savepoints.append(Savepoint(slab: slab, changes: encoder.mark(), content: content))
+            try group.open(content)
+        } catch {
+            damage = error
+            throw error
+        }
+        return savepoints.count
+    }
+
+    private func openSavepoint(_ number: Int) throws(RealmError) -> Savepoint {
+        guard stage == .writing else {
+            throw RealmError(.wrongTransactionState, "Savepoints exist only inside a write transaction")
+        }
+        guard 1...max(1, savepoints.count) ~= number, number <= savepoints.count else {
+            throw RealmError(.invalidArgument, "Savepoint \(number) is not open")
+        }
+        return savepoints[number - 1]
+    }
+
+    /// Ends a savepoint and those inside it, and keeps their changes.
+    package func releaseSavepoint(_ number: Int) throws(RealmError) {
+        let savepoint = try openSavepoint(number)
+        if let damage { throw damage }
+        var released: [Creation] = []
+        for inner in savepoints[(number - 1)...] {
+            released += inner.released
+            if let creation = inner.creation { released.append(creation) }
+        }
+        savepoints.removeSubrange((number - 1)...)
+        if savepoints.isEmpty {
+            releasedCreations += released
+        } else {
+            savepoints[savepoints.count - 1].released += released
+        }
+        store.keepPart(savepoint.slab)
+    }
+
+    /// Undoes all changes since a savepoint began, and ends it and those inside it. A change that failed halfway since
+    /// then is undone, too.
+    package func rollbackSavepoint(_ number: Int) throws(RealmError) {
+        let savepoint = try openSavepoint(number)
+        for inner in savepoints[(number - 1)...] { Self.undo(inner) }
+        savepoints.removeSubrange((number - 1)...)
+        encoder?.undo(to: savepoint.changes)
+        group.forgetTables()
+        store.undoPart(savepoint.slab)
+        damage = nil
+        do throws(RealmError) { try group.open(savepoint.content) } catch {
+            damage = error
+            throw error
+        }
+    }
+
+    private static func undo(_ savepoint: Savepoint) {
+        savepoint.creation?.isUndone = true
+        for released in savepoint.released { released.isUndone = true }
     }
 
     /// Whether this transaction has the write lock: while it writes, and between the writes of a *round* (asynchronous
@@ -331,7 +449,10 @@ package final class Transaction {
     private func endWrite() {
         damage = nil
         creation = nil
+        savepoints = []
+        releasedCreations = []
         group.log = nil
+        group.forgetRules()
         database.returnSlab(store.endWrite())
     }
 

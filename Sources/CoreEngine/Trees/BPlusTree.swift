@@ -341,7 +341,7 @@ struct BPlusTree {
         let (child, within) = try Self.childIndex(store, node, index)
         let old = try node.child(child + 1)
         let new = try set(old, within, value, depth: depth + 1)
-        if new != old || store.isInFile(node.ref) {
+        if new != old || !store.isOwn(node.ref) {
             node = try store.writableRefs(node)
             store.setSlot(node, child + 1, new)
         }

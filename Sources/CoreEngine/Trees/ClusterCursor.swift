@@ -75,7 +75,7 @@ struct ClusterCursor {
         }
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
-            inSlab = inSlab && !store.isInFile(node.ref)
+            inSlab = inSlab && store.isOwn(node.ref)
             if !node.isInner {
                 leaf = try ClusterLeaf(store, node)
                 parent = above
@@ -109,7 +109,7 @@ struct ClusterCursor {
         var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
             let node = try store.refsNode(ref)
-            inSlab = inSlab && !store.isInFile(node.ref)
+            inSlab = inSlab && store.isOwn(node.ref)
             if !node.isInner {
                 leaf = try ClusterLeaf(store, node)
                 guard remaining < leaf.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
@@ -151,7 +151,7 @@ struct ClusterCursor {
             high = leaf.count > 0 ? leaf.key(leaf.count - 1) &+ offset : low
         }
         firstIndex = first
-        isWritable = wasWritable && !store.isInFile(node.ref)
+        isWritable = wasWritable && store.isOwn(node.ref)
         isValid = leaf.count > 0
         return isValid
     }

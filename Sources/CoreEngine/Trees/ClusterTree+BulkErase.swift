@@ -98,7 +98,7 @@ extension ClusterTree {
             let ref = try inner.child(i)
             let nextSize = try nodeSize(try inner.child(i + 1))
             guard size < Format.clusterCapacity / 2, size + nextSize < Format.clusterCapacity * 3 / 4,
-                !store.isInFile(ref)
+                store.isOwn(ref)
             else {
                 size = nextSize
                 i += 1

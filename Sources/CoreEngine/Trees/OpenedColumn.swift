@@ -58,7 +58,7 @@ struct OpenedColumn {
             guard !leafNode.context, leafNode.widthType == 0 else { return false }
             let parts = try MediumLeaf.parts(store, leafNode)
             (form, node, blob, nulls) = (.mediumString, parts.ends, parts.blob, parts.nulls)
-            let isWhole = nulls.count == node.count && blob.width > 0 && blob.ref.offset >= store.slabStart
+            let isWhole = nulls.count == node.count && blob.width > 0 && store.isOwn(blob.ref)
             room = isWhole ? min(Self.room(node, store), Self.room(nulls, store)) : 0
             blobRoom = isWhole ? store.capacity(blob) : 0
             return true
@@ -69,7 +69,7 @@ struct OpenedColumn {
     }
 
     @inline(__always) private static func room(_ node: Node, _ store: NodeStore) -> Int {
-        guard node.ref.offset >= store.slabStart else { return 0 }
+        guard store.isOwn(node.ref) else { return 0 }
         let bits = node.widthType == 0 ? node.width : node.width &* 8
         return bits == 0 ? Format.clusterCapacity : store.capacity(node) &* 8 / bits
     }

@@ -94,7 +94,7 @@ final class RecentLists {
     @inline(__always) func append(_ value: Mixed, _ column: Int, _ key: ObjKey, _ store: NodeStore) throws(RealmError)
         -> Bool
     {
-        guard let list = known(value, column), list.offset >= store.slabStart else { return false }
+        guard let list = known(value, column), store.isOwn(list) else { return false }
         var node = try store.node(list)
         guard !node.hasRefs, node.widthType == 0, node.count > 0, node.count < Format.treeCapacity,
             node.get(node.count &- 1) < key.raw,

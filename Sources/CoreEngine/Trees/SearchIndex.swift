@@ -124,7 +124,7 @@ struct SearchIndex {
                 continue
             }
             guard keys.get(position) == Int64(chunk) else {
-                guard let inserting, leaf.ref.offset >= store.slabStart, keys.count < capacity,
+                guard let inserting, store.isOwn(leaf.ref), keys.count < capacity,
                     (leaf.count &+ 1) &* 8 <= store.capacity(leaf)
                 else {
                     return (nil, false)

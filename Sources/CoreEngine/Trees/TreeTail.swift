@@ -48,14 +48,14 @@ struct TreeTail {
         return (true, moved)
     }
 
-    /// Finds the last leaf; false unless it and the nodes above it are in the slab, and all totals are those of the
+    /// Finds the last leaf; false unless it and the nodes above it may be changed in place, and all totals are those of the
     /// tree.
     private mutating func open(_ root: Ref, _ kind: LeafKind, _ store: NodeStore) throws(RealmError) -> Bool {
         parents = []
         var ref = root
         for _ in 0..<Trees.maxDepth {
             let node = try store.node(ref)
-            guard !store.isInFile(ref) else { return false }
+            guard store.isOwn(ref) else { return false }
             if !node.isInner {
                 leaf = node
                 count = try kind.count(store, ref)

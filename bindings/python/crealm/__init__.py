@@ -85,6 +85,7 @@ from .errors import (
     PermissionDenied,
     QueryError,
     ReadOnlyError,
+    RuleBroken,
     SchemaError,
     TimedOut,
     TypeMismatch,
@@ -105,6 +106,7 @@ from .observing import Changes, Observation
 from .opening import memory as memory, open as open
 from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, restore, salvage
 from .results import Results
+from .rules import NEW_OBJECT_ID, NEW_UUID, NOW, BrokenRule, Savepoint
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 from .versions import PinnedVersion, set_pin_warning
@@ -115,6 +117,7 @@ library_version: str = _lib.realm_get_library_version().decode("ascii")
 
 __all__ = [
     "Backlinks",
+    "BrokenRule",
     "BusyError",
     "Changes",
     "Check",
@@ -122,8 +125,8 @@ __all__ = [
     "ClassSchema",
     "ClosedError",
     "CollectionChange",
-    "Condition",
     "CommitOutcomeUnknown",
+    "Condition",
     "ConstraintError",
     "CorruptFileError",
     "DataError",
@@ -135,8 +138,8 @@ __all__ = [
     "DuplicateKeyError",
     "Embedded",
     "Error",
-    "Fault",
     "Explanation",
+    "Fault",
     "Faults",
     "Field",
     "FileError",
@@ -159,6 +162,9 @@ __all__ = [
     "MigrationRequired",
     "Model",
     "Move",
+    "NEW_OBJECT_ID",
+    "NEW_UUID",
+    "NOW",
     "NoSuchClass",
     "NoSuchProperty",
     "NotInWriteError",
@@ -177,15 +183,17 @@ __all__ = [
     "ReadOnlyError",
     "Remain",
     "Results",
+    "RuleBroken",
     "Salvage",
     "SalvagedClass",
     "SalvagedProperty",
+    "Savepoint",
     "SchemaError",
-    "TimedOut",
     "SetView",
     "Slot",
     "Space",
     "Table",
+    "TimedOut",
     "Timestamp",
     "TypeMismatch",
     "UnsupportedFormat",

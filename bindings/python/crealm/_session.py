@@ -13,6 +13,7 @@ from ._handle import Handle, Owner
 from ._library import lib
 from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError, suggestion
 from .observing import Watcher
+from .rules import read as read_rules
 from .schema import BoundClass
 from .values import Float32
 
@@ -79,6 +80,7 @@ class Session:
         self._block: Optional[weakref.ref[Any]] = None
         self._async_writes: Set[Any] = set()  # The asynchronous writes that wait for the write lock, or for the disk.
         self._added = Added()
+        self._savepoints: List[Any] = []  # The open ones, outermost first.
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
         self._finalizer = weakref.finalize(self, owner.close)
@@ -182,6 +184,7 @@ class Session:
         else:
             self._added.take_back()
         self._writing = False
+        self._savepoints = []
         self._block = None
 
     # Classes and objects
@@ -220,6 +223,13 @@ class Session:
         """The model class with this Python name; if no model has it, the text itself as the name of a class in the
         file."""
         return next((model for model in self._models.values() if model.__name__ == name), name)
+
+    def _makes_keys(self, bound: BoundClass) -> bool:
+        """Whether the library makes the primary keys of a class."""
+        if bound.primary_key is None:
+            return False
+        own = self._owner.call(read_rules, bound.key)["properties"].get(bound.primary_key.name, {})
+        return bool(own.get("auto"))
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
@@ -283,6 +293,20 @@ class Added:
     def __init__(self) -> None:
         self._instances: List["weakref.ref[Instance]"] = []
         self._room = 1000
+
+    def begin(self) -> "List[weakref.ref[Instance]]":
+        """Called when a savepoint begins; returns the instances from before it."""
+        before, self._instances = self._instances, []
+        return before
+
+    def release(self, before: "List[weakref.ref[Instance]]") -> None:
+        """Called when a savepoint was released."""
+        self._instances = before + self._instances
+
+    def undo(self, before: "List[weakref.ref[Instance]]") -> None:
+        """Called when a savepoint was undone: the instances that it added become plain again."""
+        self.take_back()
+        self._instances = before
 
     def append(self, instance: Instance) -> None:
         self._instances.append(weakref.ref(instance))

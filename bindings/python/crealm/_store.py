@@ -258,12 +258,13 @@ class Plan:
                 name = key_facts.name if key_facts.name in given else bound.key_name
                 if name not in given:
                     given = with_defaults(bound, given)
-                if name not in given:
+                if name in given:
+                    key = self.value(bound, key_facts, given[name])
+                    assert isinstance(key, c.Encoded)
+                    addition.key = key
+                    self._find(addition, given[name])
+                elif not self.db._makes_keys(bound):
                     raise DataError(f"{bound.where(key_facts)}: the primary key is missing", code=3005)
-                key = self.value(bound, key_facts, given[name])
-                assert isinstance(key, c.Encoded)
-                addition.key = key
-                self._find(addition, given[name])
             if instance is None and not addition.is_there:
                 given = with_defaults(bound, given)
             elif instance is not None and addition.is_there and self.update == "modified":

@@ -8,6 +8,7 @@ import sys
 import threading
 import warnings
 import weakref
+from ctypes import c_char_p
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import islice
@@ -16,6 +17,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    Dict,
     Iterable,
     Iterator,
     List,
@@ -29,11 +31,11 @@ from typing import (
     overload,
 )
 
-from . import _batches, _frames, _library, _marshal as c
+from . import _batches, _frames, _library, _marshal as c, rules as _rules
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
-from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
+from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC, Value
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
 from ._shown import table, text
@@ -55,6 +57,7 @@ from .frozen import Freezable
 from .inspection import Location, LocationNode, LocationPart, Space
 from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
+from .rules import BrokenRule, Savepoint
 from .schema import BoundClass, ClassSchema
 from .versions import PinnedVersion
 from .writing import AsyncBlock, AsyncWrite, WriteCall
@@ -192,6 +195,56 @@ class Database(Session):
         if not isinstance(timeout, Unchanged):
             check_timeout(timeout)
         return Write(self, self._timeout if isinstance(timeout, Unchanged) else timeout)
+
+    def savepoint(self) -> Savepoint:
+        """`with db.savepoint():` inside a write: an exception undoes only the changes of this block, and then leaves it.
+        Savepoints nest. The result's rollback() undoes the changes so far without an exception.
+
+        Objects that the block created are invalid after it was undone, and instances that it added become plain again.
+        Observers are told of one commit.
+        """
+        return Savepoint(self)
+
+    def rules(self, class_name: Any) -> Dict[str, Any]:
+        """The rules that the file has for a class, in the JSON form of the page "Rules"."""
+        found: Dict[str, Any] = self._owner.call(_rules.read, self._class(class_name).key)
+        return found
+
+    def set_rules(self, class_name: Any, rules: Mapping[str, Any]) -> None:
+        """Replaces the rules of a class, inside a write; {} removes all. RuleBroken if an object breaks a new rule: then
+        the write can only be undone."""
+        bound = self._class(class_name)
+        self._require_write("The rules")
+        self._owner.call(c.check, lib.crealm_class_set_rules, bound.key, _rules.as_text(rules).encode())
+
+    def broken_rules(self, limit: int = 1000) -> List[BrokenRule]:
+        """The objects that break a rule, at most `limit` of them: another library, which knows no rules, wrote them.
+        Reads all objects of classes with rules."""
+        found: List[BrokenRule] = self._owner.call(_rules.broken, limit)
+        return found
+
+    def find_unique(self, class_name: Any, **values: Any) -> Any:
+        """The object with these values of a unique rule, given in the order of its properties; None if no object has
+        them. Inside a write also among its changes. UsageError if the class has no such rule."""
+        bound = self._class(class_name)
+        columns, encoded = _rules.values_of(self, bound, values, values.values())
+        handle = self._owner.find(_find_unique, bound.key, columns, encoded)
+        return None if handle is None else self._object_of(handle, bound)
+
+    def set_if_version(self, obj: Object, version: int, **values: Any) -> bool:
+        """Sets properties of an object if its property with the rule `revision` still has this value: nobody changed the
+        object since the program read it. Returns whether it had. Inside a write."""
+        bound = obj._bound()
+        own = self.rules(bound.name)["properties"]
+        name = next((n for n, rule in own.items() if rule.get("revision")), None)
+        if name is None:
+            raise UsageError(f"{bound.name} has no property with the rule revision", path=self.path)
+        self._require_write(bound.name)
+        if obj[bound.name_of(bound.columns[name].key) or name] != version:
+            return False
+        for key, value in values.items():
+            obj[key] = value
+        return True
 
     def interrupt(self) -> None:
         """Ends a long call of the database on its thread: a query, verify(), backup(), compact() or the wait for
@@ -716,6 +769,11 @@ def _exit(
         raise
     db._end_write(block, is_committed)
     db._tell()
+
+
+def _find_unique(realm: int, class_key: int, columns: List[bytes], values: List[Any]) -> Any:
+    names = (c_char_p * len(columns))(*columns)
+    return lib.crealm_object_find_by_unique(realm, class_key, names, (Value * len(values))(*values), len(values), None)
 
 
 def check_timeout(timeout: Optional[float]) -> None:

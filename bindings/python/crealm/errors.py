@@ -237,6 +237,11 @@ class CommitOutcomeUnknown(FileError):
     default_errno = errno.EIO
 
 
+class RuleBroken(ConstraintError):
+    """A change or a commit would break a rule of the file: see `rules`. Nothing was changed. The message names the
+    object and the rule."""
+
+
 class VersionGone(FileError):
     """The file no longer has the version before the newest one, or parts of that version are overwritten: see
     open(slot="previous")."""
@@ -353,11 +358,13 @@ _CLASSES: Dict[int, Type[Error]] = {
     3020: NoSuchClass,
     3021: SchemaError,
     3022: UsageError,
+    4201: DataError,
     9001: CommitOutcomeUnknown,
     9002: FileKeepsChanging,
     9003: TimedOut,
     9004: Interrupted,
     9005: VersionGone,
+    9006: RuleBroken,
 }
 
 

@@ -76,6 +76,7 @@ from .errors import DataError, NoSuchProperty, SchemaError, TypeMismatch, sugges
 from .expressions import Member, Path
 from .kinds import Kind, kind_of
 from .objects import Object
+from .rules import of_field, of_model
 from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
 
@@ -134,6 +135,8 @@ class Field(_Descriptor, Generic[T]):
         name: Optional[str] = None,
         default: Any = MISSING,
         default_factory: Optional[Callable[[], Any]] = None,
+        rules: Optional[Dict[str, Any]] = None,
+        renamed_from: Optional[str] = None,
     ) -> None:
         if default is not MISSING and default_factory is not None:
             raise SchemaError("A property has a default or a default_factory, not both")
@@ -154,6 +157,9 @@ class Field(_Descriptor, Generic[T]):
         self.fulltext = fulltext
         self.default = default
         self.default_factory = default_factory
+        self.rules: Dict[str, Any] = rules or {}  # In the JSON form of rules.
+        if renamed_from is not None:
+            self.rules["renamed_from"] = renamed_from
         self._shape: Optional[Tuple[Any, int, bool]] = None
 
     def __copy__(self) -> Field[T]:
@@ -342,6 +348,22 @@ def field(
     name: Optional[str] = None,
     default: Any = MISSING,
     default_factory: Optional[Callable[[], Any]] = None,
+    unique: bool = False,
+    auto: bool = False,
+    on_delete: Optional[str] = None,
+    on_target_delete: Optional[str] = None,
+    min: Any = None,
+    max: Any = None,
+    min_length: Optional[int] = None,
+    max_length: Optional[int] = None,
+    min_count: Optional[int] = None,
+    max_count: Optional[int] = None,
+    required: bool = False,
+    created: bool = False,
+    modified: bool = False,
+    revision: bool = False,
+    file_default: Any = MISSING,
+    renamed_from: Optional[str] = None,
 ) -> Any:
     """Declares more about a property than its type.
 
@@ -353,7 +375,41 @@ def field(
     default_factory: a function that makes the default of each instance: field(default_factory=ObjectId). `list`, `set`
                      and `dict` have no effect, because collections are empty at first; they only tell type checkers
                      that __init__ does not need the argument.
+    renamed_from:    the name that the property had in the file before: it keeps its values.
+
+    The other arguments are rules, which the file keeps and every language respects; see the page "Rules":
+    unique:          no two objects have the same value.
+    auto:            the library makes the value of new objects: int from 1, UUID, ObjectId.
+    on_delete:       what happens to the objects that the property links to when its object is deleted: "nullify",
+                     "cascade", "cascade_last" or "deny".
+    on_target_delete: what happens to the object when an object that the property links to is deleted: "nullify",
+                     "cascade" or "deny".
+    min, max, min_length, max_length, min_count, max_count: limits of numbers, of the length of texts in bytes, and of
+                     the number of elements.
+    required:        a link, or a value that may be None, must not be None when the write ends.
+    created, modified: a datetime that the library sets when an object is created, or changed.
+    revision:        an int that the library raises with each write that changes the object.
+    file_default:    the value of new objects, also of those of other programs: a value, crealm.NOW, crealm.NEW_UUID or
+                     crealm.NEW_OBJECT_ID.
     """
+    rules = of_field(
+        unique=unique,
+        auto=auto,
+        on_delete=on_delete,
+        on_target_delete=on_target_delete,
+        min=min,
+        max=max,
+        min_length=min_length,
+        max_length=max_length,
+        min_count=min_count,
+        max_count=max_count,
+        required=required,
+        created=created,
+        modified=modified,
+        revision=revision,
+        file_default=file_default,
+        missing=MISSING,
+    )
     return Field(
         primary_key=primary_key,
         index=index,
@@ -361,6 +417,8 @@ def field(
         name=name,
         default=default,
         default_factory=default_factory,
+        rules=rules,
+        renamed_from=renamed_from,
     )
 
 
@@ -721,6 +779,7 @@ class Declared(NamedTuple):
 
     classes: Tuple[c.ClassFacts, ...]
     models: Dict[str, Type[Model]]
+    rules: Dict[str, Any]  # By the names of classes, in JSON form.
 
 
 Schema = Union[Iterable[Union[ClassSchema, Type[Model]]], Mapping[str, ClassSchema], ModuleType]
@@ -755,7 +814,12 @@ def _read(items: List[Any]) -> Declared:
     plain = [item for item in items if isinstance(item, ClassSchema)]
     reader = _Reader(plain, [item for item in items if _is_model(item)])
     facts = reader.facts()
-    declared = Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models})
+    rules = {item.name: item.rules for item in plain if item.rules}
+    for model in reader.models:
+        own = of_model(model, model._fields.values())
+        if own is not None:
+            rules[str(model._realm_class)] = own
+    declared = Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models}, rules)
     if not plain and not reader.has_texts:
         if len(_declared) >= _DECLARED_LIMIT:
             _declared.clear()

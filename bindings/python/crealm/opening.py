@@ -25,6 +25,7 @@ from .database import Database, check_timeout
 from .errors import DataError, Error, FileNotFound, NotSupportedError, PermissionDenied, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
+from .rules import as_text
 
 _MISMATCHED_CONFIG = 2013
 _UNSHARED = 'mode="snapshot" reads one version of the file, without the lock file beside it.'
@@ -216,6 +217,8 @@ class _Way(NamedTuple):
                 lib.crealm_config_set_version_slot(config, _SLOTS[self.slot])
             if self.shrinking is not None:
                 lib.crealm_config_set_shrinking(config, *self.shrinking)
+            if self.declared is not None:
+                _set_rules(config, self.declared, self.where)
             if on_compact is not None:
                 kept, raised = c.set_should_compact(config, on_compact)
             if self.declared is not None and not os.path.exists(self.where):
@@ -336,6 +339,7 @@ def _migrate(
     config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret, durability)
     try:
         _set_schema(config, declared, target)
+        _set_rules(config, declared, where)
         kept = c.set_migration(config, run.call)
         realm = lib.realm_open(config)
         if not realm:
@@ -356,6 +360,11 @@ def _set_schema(config: int, declared: Declared, version: int) -> None:
     lib.realm_config_set_schema(config, handle)
     lib.realm_config_set_schema_version(config, version)
     lib.realm_release(handle)
+
+
+def _set_rules(config: int, declared: Declared, where: str) -> None:
+    if declared.rules and not lib.crealm_config_set_rules(config, as_text(declared.rules).encode()):
+        c.fail(where)
 
 
 def _resolve(path: Path) -> Tuple[str, bytes]:

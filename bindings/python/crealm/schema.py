@@ -218,7 +218,7 @@ class ClassSchema:
     An object of an embedded class is part of exactly one other object.
     """
 
-    __slots__ = ("name", "properties", "primary_key", "embedded", "_flags")
+    __slots__ = ("name", "properties", "primary_key", "embedded", "rules", "_flags")
 
     def __init__(
         self,
@@ -227,8 +227,10 @@ class ClassSchema:
         *,
         primary_key: Optional[str] = None,
         embedded: bool = False,
+        rules: Optional[Mapping[str, Any]] = None,
     ) -> None:
         self.name = name
+        self.rules: Mapping[str, Any] = rules or {}  # In the JSON form of the page "Rules".
         self.properties: Dict[str, Prop] = {
             key: value if isinstance(value, Prop) else Prop(value) for key, value in properties.items()
         }
@@ -269,6 +271,7 @@ class ClassSchema:
     def _from_facts(cls, facts: c.ClassFacts) -> "ClassSchema":
         self = cls.__new__(cls)
         self.name = facts.name
+        self.rules = {}
         self.properties = {p.name: Prop._from_facts(p) for p in facts.properties}
         self.primary_key = facts.primary_key or None
         self.embedded = facts.flags & 3 == c.CLASS_EMBEDDED

@@ -194,14 +194,18 @@ extension Realm {
         prepareMove()
         let moved = try transaction.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
         try verifyWhole()
+        do throws(RealmError) { try catchUpRules() } catch {
+            try? transaction.rollback()
+            throw error
+        }
         prepareDelivery()
         return moved || wasIdle
     }
 
     /// Commits the write transaction: its changes are on the disk, and every reader that begins later sees them.
     ///
-    /// - Throws: 2005 outside a write transaction; 9001 when it is unknown whether the changes are on the disk; the
-    ///   errors of the operating system.
+    /// - Throws: 2005 outside a write transaction; 9006 when an object breaks a rule, and the transaction goes on; 9001
+    ///   when it is unknown whether the changes are on the disk; the errors of the operating system.
     public func commitWrite() throws(RealmError) { try commitWrite(silent: []) }
 
     /// - Parameter silent: callbacks of objects, collections and results that are not told of this commit.
@@ -233,6 +237,7 @@ extension Realm {
     }
 
     func commitLogged(flushing: Bool = true) throws(RealmError) {
+        try keepRules()
         Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
         let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
         do throws(RealmError) { try transaction.commit(flushing: flushing) } catch {

@@ -33,6 +33,14 @@ public struct RealmConfiguration: Sendable {
     /// How to open a file whose schema differs.
     public var schemaMode = SchemaMode.automatic
 
+    /// Rules that the file must have for these classes; nil: the rules of the file stay. They are part of the schema: a
+    /// mode that changes the schema changes them too. Additive modes only add rules.
+    package var rules: [Name: ClassRules]?
+
+    /// Whether a write transaction fails with 9006 when another library wrote objects that break a rule. Otherwise the
+    /// log tells them, and the transaction begins.
+    public var refusesBrokenRules = false
+
     /// Which classes and properties of the file are visible although `schema` does not name them.
     public var subsetMode = SchemaSubsetMode.strict
 

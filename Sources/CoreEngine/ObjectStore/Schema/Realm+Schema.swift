@@ -88,9 +88,15 @@ extension Realm {
         inTransaction: Bool = false
     ) throws(RealmError) {
         var (file, fileVersion) = (present, presentVersion)
+        let canRename = step.mode != .immutable && step.mode != .readOnly && database.isWritable
+        var renames = SchemaRenames(canRename ? configuration.rules : nil, file)
+        file = renames.applied(to: file)
         let wanted = Self.relevant(requested, step.mode, file)
         var changes = SchemaChange.between(file, wanted)
-        if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
+        let lacksRules = renames.isEmpty ? try self.lacksRules(step.mode) : true
+        if fileVersion == step.version && changes.isEmpty && !lacksRules {
+            return try adopt(requested, file, version: fileVersion)
+        }
         try Self.check(changes, step, fileVersion)
         // Read-only mode sets the schema version of a new file, but does not change an existing empty file.
         let isFixed =
@@ -101,7 +107,7 @@ extension Realm {
                 requested, file, version: fileVersion == SchemaLimits.notVersioned ? step.version : fileVersion)
         }
         // In additive modes, changes of indexes alone are made only with a new schema version.
-        if step.mode.isAdditive, fileVersion == step.version,
+        if step.mode.isAdditive, fileVersion == step.version, !lacksRules,
             !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition })
         {
             return try adopt(requested, file, version: fileVersion)
@@ -109,6 +115,7 @@ extension Realm {
         if inTransaction {
             stateCount &+= 1
             do throws(RealmError) {
+                try renames.apply(transaction.group)
                 try write(changes, to: wanted, of: requested, step, fileVersion, committing: false)
             } catch {
                 schemaState.callbackGuard = .none
@@ -124,11 +131,15 @@ extension Realm {
         do throws(RealmError) {
             if try transaction.beginWrite() {
                 file = try transaction.group.readSchema()
+                renames = SchemaRenames(configuration.rules, file)
+                file = renames.applied(to: file)
                 fileVersion = try transaction.group.readSchemaVersion()
                 changes = SchemaChange.between(file, wanted)
                 try Self.check(changes, step, fileVersion)
             }
+            try catchUpRules()
             stateCount &+= 1
+            try renames.apply(transaction.group)
             try write(changes, to: wanted, of: requested, step, fileVersion)
         } catch {
             schemaState.callbackGuard = .none
@@ -196,6 +207,7 @@ extension Realm {
             try group.finish(wanted, step.handlesBacklinks)
         }
         if fresh || fileVersion != step.version { try group.setSchemaVersion(step.version) }
+        if step.mode != .readOnly { try applyRules(step.mode) }
         try adopt(requested, try group.readSchema(), version: step.version)
         if fresh, let initialize = step.initialize {
             try guarded("data initialization") { () throws(RealmError) in
@@ -405,6 +417,9 @@ extension Realm {
         if inTransaction, !isWriting {
             throw RealmError(
                 .wrongTransactionState, "There is no write transaction that the changes could become part of")
+        }
+        guard transaction.savepointDepth == 0 else {
+            throw RealmError(.wrongTransactionState, "Cannot change the schema inside a savepoint")
         }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }

@@ -55,6 +55,33 @@ final class ChangesetEncoder: MutationLog {
         newest.removeAll(keepingCapacity: true)
     }
 
+    // MARK: Savepoints
+
+    /// How far the instructions go, and the objects created last.
+    struct Mark {
+        fileprivate let count: Int
+        fileprivate let newest: [Int64]
+    }
+
+    /// Ends the current selections, so that the instructions after the mark do not depend on them.
+    func mark() -> Mark {
+        deselect()
+        return Mark(count: count, newest: newest)
+    }
+
+    /// Removes the instructions after a mark.
+    func undo(to mark: Mark) {
+        deselect()
+        if shortage == nil { count = mark.count }
+        newest = mark.newest
+    }
+
+    private func deselect() {
+        selectedTable = nil
+        setColumn = .null
+        selectedCollection = nil
+    }
+
     @inline(__always) private func reserve(_ byteCount: Int) {
         if count &+ byteCount > capacity { grow(byteCount) }
     }
@@ -168,6 +195,8 @@ final class ChangesetEncoder: MutationLog {
 
     /// Not logged: embedded objects cannot be observed.
     override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
+
+    override func tableRenamed(_ table: TableKey) { changeTable(ChangesetCode.renameTable, table) }
 
     override func tableErased(_ table: TableKey) { changeTable(ChangesetCode.eraseTable, table) }
 

@@ -1,0 +1,103 @@
+/// The rules of classes: as part of the schema, at commits, and after other libraries wrote the file.
+extension Realm {
+    /// Whether the file lacks rules that the configuration declares.
+    func lacksRules(_ mode: SchemaMode) throws(RealmError) -> Bool {
+        guard let wanted = configuration.rules else { return false }
+        let group = try reading().group
+        for (name, rules) in wanted {
+            guard let table = try group.table(named: Format.classPrefix + name) else {
+                if rules.isEmpty { continue }
+                return true
+            }
+            // Rules for properties that the file does not have yet are not valid before the schema is.
+            let has = try? group.hasRules(rules, of: table, addingOnly: mode.isAdditive)
+            if has != true { return true }
+        }
+        return false
+    }
+
+    /// Gives the classes the rules of the configuration, inside the transaction that changes the schema.
+    func applyRules(_ mode: SchemaMode) throws(RealmError) {
+        guard let wanted = configuration.rules else { return }
+        let group = transaction.group
+        for (name, rules) in wanted.sorted(by: { $0.key < $1.key }) {
+            guard let table = try group.table(named: Format.classPrefix + name) else {
+                if rules.isEmpty { continue }
+                throw RealmError(.noSuchTable, "Rules for class '\(name)', which does not exist")
+            }
+            try group.setRules(rules, of: table, addingOnly: mode.isAdditive)
+        }
+    }
+
+    /// Called before each commit.
+    ///
+    /// - Throws: 9006 when an object breaks a rule: the transaction goes on.
+    func keepRules() throws(RealmError) {
+        guard transaction.group.rules != nil else { return }
+        try transaction.database.checkProcess()
+        if transaction.isDamaged { return }
+        try RuleKeeper(transaction)?.keep()
+    }
+
+    /// Called when a write transaction has begun: examines what libraries without rules wrote since the last one.
+    func catchUpRules() throws(RealmError) {
+        guard let keeper = RuleKeeper(transaction) else { return }
+        let found = try keeper.catchUp()
+        guard found.count > 0 else { return }
+        var text = "Another library wrote \(found.count) object(s) that break a rule of the file '\(database.path)'"
+        for violation in found.first { text += "\n- \(violation.text)" }
+        if found.count > found.first.count { text += "\n- …" }
+        if configuration.refusesBrokenRules { throw RealmError(.ruleBroken, text, path: database.path) }
+        Log.write(.transaction, .warning, text)
+    }
+
+    // MARK: For programs
+
+    /// The rules of a class.
+    ///
+    /// - Throws: 3020 for an unknown class.
+    package func rules(of tableKey: TableKey) throws(RealmError) -> ClassRules {
+        let group = try reading().group
+        guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
+        return try group.rules(of: table)
+    }
+
+    /// Replaces the rules of a class, inside a write transaction.
+    ///
+    /// - Throws: 9006 when an object of the class breaks a new rule; 2005 outside a write transaction.
+    package func setRules(_ rules: ClassRules, of tableKey: TableKey) throws(RealmError) {
+        let group = try writing().group
+        guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
+        try changing { () throws(RealmError) in try group.setRules(rules, of: table) }
+    }
+
+    /// The objects that break a rule, at most `limit`.
+    package func brokenRules(limit: Int) throws(RealmError) -> [RuleKeeper.Violation] {
+        let group = try reading().group
+        let isReading = group.rules == nil
+        if isReading { try group.readRules() }
+        defer { if isReading { group.forgetRules() } }
+        var found: [RuleKeeper.Violation] = []
+        try group.check { () throws(RealmError) in
+            try RuleKeeper(transaction: self.transaction, group: group)?.forEachViolation {
+                (violation) throws(RealmError) in
+                guard found.count < limit else { return false }
+                found.append(violation)
+                return true
+            }
+        }
+        return found
+    }
+
+    /// The object whose values of a unique rule are these; nil: no object has them.
+    ///
+    /// - Parameter properties: the properties of the rule, in its order.
+    /// - Throws: 2007 when the class has no unique rule for these properties.
+    package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey? {
+        let group = try reading().group
+        guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
+        return try UniqueLookup.find(
+            group, table, properties, values,
+            touched: transaction.stage == .writing ? try transaction.changeset : nil)
+    }
+}

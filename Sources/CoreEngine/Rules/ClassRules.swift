@@ -1,0 +1,70 @@
+/// The rules of one class, as a program declares them.
+package struct ClassRules: Sendable, Equatable {
+    /// Properties whose values together occur once in the class.
+    package struct Unique: Sendable, Equatable {
+        /// A name for error messages; empty: the names of the properties.
+        package var name = ""
+        package var properties: [Name]
+
+        /// Texts that differ only in case are equal.
+        package var ignoresCase = false
+
+        /// Objects with a null are equal to each other; otherwise an object with a null is equal to no other.
+        package var nullsAreEqual = false
+
+        package init(_ properties: [Name]) { self.properties = properties }
+    }
+
+    /// A condition of the query language that each object meets.
+    package struct Check: Sendable, Equatable {
+        /// A name for error messages; empty: the condition.
+        package var name = ""
+        package var condition: String
+
+        package init(_ condition: String) { self.condition = condition }
+    }
+
+    /// The value of a property of new objects.
+    package enum Initial: Sendable, Equatable {
+        case constant(StoredValue)
+        case now
+        case newUUID
+        case newObjectId
+    }
+
+    /// What happens to the targets of a link property when the object that has it is deleted.
+    package var onDelete: [Name: DeleteRule] = [:]
+
+    /// What happens to the object that has the link property when its target is deleted.
+    package var onTargetDelete: [Name: DeleteRule] = [:]
+
+    /// Properties whose values the engine makes.
+    package var automatic: Set<Name> = []
+    package var initial: [Name: Initial] = [:]
+    package var unique: [Unique] = []
+    package var checks: [Check] = []
+
+    /// Properties for the time of the creation, the time of the last change, and the number of changes.
+    package var created: Set<Name> = []
+    package var modified: Set<Name> = []
+    package var revision: Set<Name> = []
+
+    /// The name that the class had in the file before, and the former names of properties by the new ones: they are
+    /// renamed when the schema changes, and keep their objects, values, links, indexes and rules. Not stored.
+    package var renamedFrom: Name?
+    package var renamedProperties: [Name: Name] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { self == ClassRules() }
+}
+
+extension StoredValue: Equatable {
+    package static func == (a: StoredValue, b: StoredValue) -> Bool {
+        switch (a, b) {
+        case (.single(let left), .single(let right)): left.isNull == right.isNull && Mixed.equal(left, right)
+        case (.string(let left), .string(let right)), (.binary(let left), .binary(let right)): left == right
+        default: false
+        }
+    }
+}

@@ -1,0 +1,220 @@
+/// Keeps the rules of a file at the end of a write transaction, and examines what other libraries wrote.
+///
+/// Invariants
+/// 1. A refused transaction was not changed: first everything is checked, then values, indexes and counters are
+///    written.
+/// 2. After a commit, the row `kept` of each class with rules names the content version of its table.
+///
+/// Thread rule: that of its transaction.
+package struct RuleKeeper {
+    private let transaction: Transaction
+    private let group: Group
+    private let rules: GroupRules
+
+    /// nil: the file has no rules.
+    package init?(_ transaction: Transaction) {
+        guard let rules = transaction.group.rules else { return nil }
+        self.transaction = transaction
+        group = transaction.group
+        self.rules = rules
+    }
+
+    /// For a group whose rules were read, also of a transaction that does not write.
+    init?(transaction: Transaction, group: Group) {
+        guard let rules = group.rules else { return nil }
+        self.transaction = transaction
+        self.group = group
+        self.rules = rules
+    }
+
+    // MARK: Committing
+
+    /// Called before the commit of the write transaction.
+    ///
+    /// - Throws: 9006 for an object that breaks a rule. The transaction is as before, and may go on.
+    package func keep() throws(RealmError) {
+        let touched = TouchedObjects(rules)
+        try ChangesetParser.parse(try transaction.changeset, touched)
+        // The history does not name new embedded objects.
+        for own in rules.all where !own.atCommit.isEmpty {
+            guard let table = try group.table(own.key), table.isEmbedded else { continue }
+            for key in try table.newKeys() { touched.objectCreated(own.key, key) }
+        }
+        var entries: [UniqueChange] = []
+        for one in touched.all where !one.rules.atCommit.isEmpty {
+            guard let table = try group.table(one.rules.key) else { continue }
+            let alive = try one.keys.living(in: table)
+            for row in one.rules.atCommit {
+                switch row.kind {
+                case .check:
+                    let check = try RuleCheck(group, table, row)
+                    if let broken = try check.firstBroken(alive) { throw try check.broken(broken) }
+                case .unique: if let change = try uniqueChange(table, row, one, alive) { entries.append(change) }
+                default: break
+                }
+            }
+        }
+        for change in entries { try change.apply() }
+        for one in touched.all {
+            guard let table = try group.table(one.rules.key) else { continue }
+            try stamp(table, one)
+        }
+        try noteKept()
+    }
+
+    /// The new entries of a unique index, and those that leave.
+    private struct UniqueChange {
+        let rule: UniqueRule
+        var leaving: [(ObjKey, [UInt8])] = []
+        var entering: [(ObjKey, [UInt8])] = []
+
+        func apply() throws(RealmError) {
+            for (object, bytes) in leaving { try rule.leave(object, bytes) }
+            for (object, bytes) in entering { try rule.enter(object, bytes) }
+        }
+    }
+
+    private func uniqueChange(
+        _ table: Table, _ row: RuleRow, _ touched: TouchedObjects.Touched, _ alive: [ObjKey]
+    ) throws(RealmError) -> UniqueChange? {
+        guard let key = try key(of: row) else { return nil }
+        let rule = try UniqueRule(group, table, row, key)
+        guard rule.isWhole else { return nil }
+        var change = UniqueChange(rule: rule)
+        var new: [[UInt8]: ObjKey] = [:]
+        for object in alive {
+            guard let bytes = try rule.values(table, object) else { continue }
+            if let other = new.updateValue(object, forKey: bytes) { throw try rule.broken(object, other) }
+            change.entering.append((object, bytes))
+        }
+        for (object, bytes) in change.entering {
+            if let other = try rule.other(than: object, with: bytes) { throw try rule.broken(object, other) }
+        }
+        let changed = touched.keys.filter { !touched.isNew($0) }
+        guard !changed.isEmpty, let pin = transaction.sharedPin else { return change }
+        let before = try Transaction(reading: pin)
+        defer { before.endReading() }
+        guard let old = try before.group.table(table.key) else { return change }
+        let present = Dictionary(uniqueKeysWithValues: change.entering.map { ($0.0, $0.1) })
+        for object in changed where try old.isValid(object) {
+            guard let bytes = try rule.values(old, object), present[object] != bytes else { continue }
+            change.leaving.append((object, bytes))
+        }
+        return change
+    }
+
+    private func key(of row: RuleRow) throws(RealmError) -> ObjKey? {
+        try RuleTable(group)?.rows().first { $0.row.isSame(as: row) }?.key
+    }
+
+    /// Writes times and numbers of changes.
+    private func stamp(_ table: Table, _ touched: TouchedObjects.Touched) throws(RealmError) {
+        let now = AutomaticValues.now()
+        for row in touched.rules.atCommit {
+            guard let column = table.facts(row.column) else { continue }
+            for object in try touched.keys.living(in: table) {
+                switch row.kind {
+                case .modified: _ = try table.set(object, column, .timestamp(now))
+                case .created where touched.isNew(object):
+                    // A program that copies objects keeps their times.
+                    let value = try table.get(object, column) ?? .null
+                    let isUnset = value.isNull || Mixed.equal(value, .timestamp(Timestamp(seconds: 0, nanoseconds: 0)))
+                    if isUnset { _ = try table.set(object, column, .timestamp(now)) }
+                case .revision:
+                    var number: Int64 = 0
+                    if case .int(let old)? = try table.get(object, column) { number = old }
+                    _ = try table.set(object, column, .int(number == .max ? .max : number + 1))
+                default: break
+                }
+            }
+        }
+    }
+
+    /// Writes the counters, and up to which version of each class its rules are kept.
+    private func noteKept() throws(RealmError) {
+        guard let store = try RuleTable(group) else { return }
+        for own in rules.all {
+            try own.writeCounters(store)
+            guard let kept = own.kept, let table = try group.table(own.key) else { continue }
+            let version = table.nextContentVersion
+            if kept.version != version { try store.setNumber(kept.row, version) }
+        }
+    }
+
+    // MARK: After other libraries
+
+    /// An object that breaks a rule.
+    package struct Violation: Sendable {
+        package let className: String
+        package let object: ObjKey
+        package let rule: String
+        package let text: String
+    }
+
+    /// Called at the beginning of a write transaction: examines classes that a library without rules has written since.
+    /// Counters and unique indexes are repaired.
+    ///
+    /// - Returns: the first objects that break a rule, and how many there are.
+    package func catchUp(limit: Int = 10) throws(RealmError) -> (first: [Violation], count: Int) {
+        var first: [Violation] = [], count = 0
+        for own in rules.all {
+            guard let kept = own.kept, let table = try group.table(own.key), kept.version != table.storedContentVersion
+            else { continue }
+            for i in own.automatic.indices {
+                let next = try RuleBuilder.firstNumber(table, own.automatic[i].column)
+                if next > 0 { own.note(next - 1, in: own.automatic[i].column) }
+            }
+            try forEachViolation(own, table, repairing: true) { (violation) throws(RealmError) in
+                count += 1
+                if first.count < limit { first.append(violation) }
+                return true
+            }
+        }
+        return (first, count)
+    }
+
+    /// Passes each object that breaks a rule to `report`, which returns whether to go on.
+    package func forEachViolation(_ report: (Violation) throws(RealmError) -> Bool) throws(RealmError) {
+        for own in rules.all {
+            guard let table = try group.table(own.key) else { continue }
+            try forEachViolation(own, table, repairing: false, report)
+        }
+    }
+
+    private func forEachViolation(
+        _ own: TableRules, _ table: Table, repairing: Bool, _ report: (Violation) throws(RealmError) -> Bool
+    ) throws(RealmError) {
+        let name = (table.className ?? table.name).text
+        for row in own.atCommit {
+            switch row.kind {
+            case .check:
+                let check = try RuleCheck(group, table, row)
+                try check.forEachBroken { (object) throws(RealmError) in
+                    try report(
+                        Violation(
+                            className: name, object: object, rule: check.title, text: try check.broken(object).message))
+                }
+            case .unique:
+                guard let key = try key(of: row) else { continue }
+                let rule = try UniqueRule(group, table, row, key)
+                guard rule.isWhole else { continue }
+                try rule.forEachDuplicate(rebuilding: repairing) { (object, other) throws(RealmError) in
+                    try report(
+                        Violation(
+                            className: name, object: object, rule: rule.title,
+                            text: try rule.broken(object, other).message))
+                }
+            default: continue
+            }
+        }
+    }
+}
+
+extension [ObjKey] {
+    /// The keys of objects that exist.
+    fileprivate func living(in table: Table) throws(RealmError) -> [ObjKey] {
+        var living: [ObjKey] = []
+        for key in self where try table.isValid(key) { living.append(key) }
+        return living
+    }
+}

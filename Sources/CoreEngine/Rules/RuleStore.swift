@@ -1,0 +1,232 @@
+/// Reads and writes the rules of classes in the table of rules.
+extension Group {
+    /// The rules of a class; empty when the file has none for it.
+    package func rules(of table: Table) throws(RealmError) -> ClassRules {
+        var rules = ClassRules()
+        guard let store = try RuleTable(self) else { return rules }
+        for (_, row) in try store.rows() where row.table == table.key { Self.add(row, to: &rules, table) }
+        return rules
+    }
+
+    private static func add(_ row: RuleRow, to rules: inout ClassRules, _ table: Table) {
+        let name = table.column(row.column)?.name
+        switch (row.kind, name) {
+        case (.onDelete, let name?): rules.onDelete[name] = DeleteRule(rawValue: row.number)
+        case (.onTargetDelete, let name?): rules.onTargetDelete[name] = DeleteRule(rawValue: row.number)
+        case (.automatic, let name?): rules.automatic.insert(name)
+        case (.initial, let name?):
+            switch row.number {
+            case 0: rules.initial[name] = .constant(row.value)
+            case 1: rules.initial[name] = .now
+            case 2: rules.initial[name] = .newUUID
+            case 3: rules.initial[name] = .newObjectId
+            default: break
+            }
+        case (.created, let name?): rules.created.insert(name)
+        case (.modified, let name?): rules.modified.insert(name)
+        case (.revision, let name?): rules.revision.insert(name)
+        case (.check, _):
+            var check = ClassRules.Check(row.text)
+            check.name = row.label
+            rules.checks.append(check)
+        case (.unique, _):
+            let names = UniqueRule.columns(row).map { table.column($0)?.name }
+            guard !names.contains(nil) else { return }
+            var unique = ClassRules.Unique(names.compactMap { $0 })
+            unique.name = row.label
+            unique.ignoresCase = row.number & Rules.uniqueIgnoresCase != 0
+            unique.nullsAreEqual = row.number & Rules.uniqueNullsAreEqual != 0
+            rules.unique.append(unique)
+        default: break
+        }
+    }
+
+    /// Gives a class these rules, inside a write transaction. The data are checked against new rules first.
+    ///
+    /// - Parameter addingOnly: keeps rules that `wanted` does not contain.
+    /// - Throws: 9006 for a rule that an object of the class breaks; 3000, 3001, 3009 for invalid rules. After an error
+    ///   the rules may be changed in part: the transaction can only be rolled back.
+    package func setRules(
+        _ wanted: ClassRules, of table: Table, addingOnly: Bool = false
+    ) throws(RealmError) {
+        let rows = try RuleBuilder(self, table).rows(wanted)
+        // The rules are read again below: counters of this transaction must be in the file by then.
+        if let store = try RuleTable(self) { for own in rules?.all.map({ $0 }) ?? [] { try own.writeCounters(store) } }
+        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind != .kept } ?? []
+        let gone = addingOnly ? [] : present.filter { old in !rows.contains { $0.isSame(as: old.row) } }
+        let new = rows.filter { row in !present.contains { row.isSame(as: $0.row) } }
+        guard !gone.isEmpty || !new.isEmpty else { return }
+        let store = try RuleTable.make(self)
+        for (key, row) in gone {
+            if row.kind == .unique { try UniqueRule.drop(self, key) }
+            try store.remove(key)
+        }
+        for var row in new {
+            // A rule with one value per property replaces the old one.
+            if addingOnly, row.column != .null {
+                for (key, old) in present where old.kind == row.kind && old.column == row.column {
+                    try store.remove(key)
+                }
+            }
+            if row.kind == .automatic { row.number = try RuleBuilder.firstNumber(table, row.column) }
+            if row.kind == .unique { row.value = UniqueRule.newHashKey() }
+            if row.kind == .check { try RuleCheck(self, table, row).expectAll() }
+            let key = try store.add(row)
+            if row.kind == .unique { try UniqueRule(self, table, row, key).build() }
+        }
+        if !(try store.rows().contains { $0.row.kind == .kept && $0.row.table == table.key }) {
+            try store.add(RuleRow(kind: .kept, table: table.key, number: -1))
+        }
+        try readRules()
+    }
+}
+
+extension Group {
+    /// Whether the class has exactly these rules, or with `addingOnly` at least these.
+    package func hasRules(_ wanted: ClassRules, of table: Table, addingOnly: Bool) throws(RealmError) -> Bool {
+        let rows = try RuleBuilder(self, table).rows(wanted)
+        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind != .kept } ?? []
+        guard rows.allSatisfy({ row in present.contains { row.isSame(as: $0.row) } }) else { return false }
+        return addingOnly || present.allSatisfy { old in rows.contains { $0.isSame(as: old.row) } }
+    }
+}
+
+extension RuleRow {
+    /// Whether both rows state the same rule. Counters do not count.
+    func isSame(as other: RuleRow) -> Bool {
+        kind == other.kind && table == other.table && column == other.column && label == other.label
+            && text == other.text && (kind == .automatic || number == other.number) && (kind == .unique || value == other.value)
+    }
+}
+
+/// Turns declared rules into rows, and checks them.
+struct RuleBuilder {
+    private let group: Group
+    private let table: Table
+
+    init(_ group: Group, _ table: Table) {
+        self.group = group
+        self.table = table
+    }
+
+    func rows(_ rules: ClassRules) throws(RealmError) -> [RuleRow] {
+        var rows: [RuleRow] = []
+        for (name, rule) in rules.onDelete.sorted(by: { $0.key < $1.key }) where rule != .nullify {
+            rows.append(row(.onDelete, try link(name), rule.rawValue))
+        }
+        for (name, rule) in rules.onTargetDelete.sorted(by: { $0.key < $1.key }) where rule != .nullify {
+            guard rule != .cascadeLast else {
+                throw invalid("Property '\(name)': the rule for a deleted target is 'nullify', 'cascade' or 'deny'")
+            }
+            rows.append(row(.onTargetDelete, try link(name), rule.rawValue))
+        }
+        for name in rules.automatic.sorted() {
+            let column = try single(name, [.int, .uuid, .objectId], "automatic")
+            rows.append(row(.automatic, column, 0))
+        }
+        for (name, initial) in rules.initial.sorted(by: { $0.key < $1.key }) {
+            rows.append(try self.initial(name, initial))
+        }
+        for name in rules.created.sorted() { rows.append(row(.created, try single(name, [.timestamp], "created"), 0)) }
+        for name in rules.modified.sorted() {
+            rows.append(row(.modified, try single(name, [.timestamp], "modified"), 0))
+        }
+        for name in rules.revision.sorted() { rows.append(row(.revision, try single(name, [.int], "revision"), 0)) }
+        for unique in rules.unique { rows.append(try self.unique(unique)) }
+        for check in rules.checks {
+            guard !check.condition.isEmpty else { throw invalid("A check without a condition") }
+            var row = RuleRow(kind: .check, table: table.key)
+            row.label = check.name
+            row.text = check.condition
+            rows.append(row)
+        }
+        return rows
+    }
+
+    private func row(_ kind: RuleKind, _ column: ColumnFacts, _ number: Int64) -> RuleRow {
+        RuleRow(kind: kind, table: table.key, column: column.key, number: number)
+    }
+
+    private func invalid(_ what: String) -> RealmError {
+        RealmError(.invalidArgument, "Rules of class '\(table.className ?? table.name)': \(what)")
+    }
+
+    private func facts(_ name: Name) throws(RealmError) -> ColumnFacts {
+        guard let column = table.column(named: name), let facts = table.facts(column.key) else {
+            throw RealmError(
+                .invalidProperty, "Rules of class '\(table.className ?? table.name)': there is no property '\(name)'")
+        }
+        return facts
+    }
+
+    private func link(_ name: Name) throws(RealmError) -> ColumnFacts {
+        let facts = try facts(name)
+        guard facts.holdsLinks else { throw invalid("property '\(name)' is not a link, and has no deletion rule") }
+        if facts.type == .link, try group.table(facts.oppositeTable)?.isEmbedded ?? false {
+            throw invalid("property '\(name)' holds embedded objects, which are always deleted with their owner")
+        }
+        return facts
+    }
+
+    private func single(_ name: Name, _ types: [ColumnType], _ what: String) throws(RealmError) -> ColumnFacts {
+        let facts = try facts(name)
+        guard !facts.isCollection, types.contains(facts.type) else {
+            throw invalid("property '\(name)' has a type that cannot be '\(what)'")
+        }
+        return facts
+    }
+
+    private func initial(_ name: Name, _ initial: ClassRules.Initial) throws(RealmError) -> RuleRow {
+        let facts = try facts(name)
+        guard !facts.isPrimaryKey else { throw invalid("the primary key '\(name)' cannot have a default") }
+        var row = row(.initial, facts, 0)
+        switch initial {
+        case .constant(let value):
+            try value.withMixed { (mixed) throws(RealmError) in
+                switch mixed {
+                case .typedLink, .link, .list, .dictionary:
+                    throw invalid("the default of property '\(name)' is no plain value")
+                default: try table.check(mixed, for: facts)
+                }
+            }
+            row.value = value
+        case .now: row = self.row(.initial, try single(name, [.timestamp, .mixed], "now"), 1)
+        case .newUUID: row = self.row(.initial, try single(name, [.uuid, .mixed], "uuid"), 2)
+        case .newObjectId: row = self.row(.initial, try single(name, [.objectId, .mixed], "objectid"), 3)
+        }
+        return row
+    }
+
+    private func unique(_ unique: ClassRules.Unique) throws(RealmError) -> RuleRow {
+        guard !unique.properties.isEmpty, unique.properties.count <= 16,
+            Set(unique.properties).count == unique.properties.count
+        else {
+            throw invalid("a unique rule has 1 to 16 different properties")
+        }
+        var keys: [String] = []
+        for name in unique.properties {
+            let facts = try facts(name)
+            guard !facts.isCollection, UniqueRule.types.contains(facts.type) else {
+                throw invalid("property '\(name)' has a type that cannot be unique")
+            }
+            keys.append(String(facts.key.raw))
+        }
+        var row = RuleRow(kind: .unique, table: table.key)
+        row.label = unique.name
+        row.text = keys.joined(separator: ",")
+        row.number =
+            (unique.ignoresCase ? Rules.uniqueIgnoresCase : 0)
+            | (unique.nullsAreEqual ? Rules.uniqueNullsAreEqual : 0)
+        return row
+    }
+
+    /// The first automatic integer: greater than all that the class has, and at least 1.
+    static func firstNumber(_ table: Table, _ column: ColKey) throws(RealmError) -> Int64 {
+        guard let facts = table.facts(column), facts.type == .int else { return 0 }
+        var next: Int64 = 1
+        for key in try table.allKeys() {
+            if case .int(let value)? = try table.get(key, facts), value >= next { next = value == .max ? .max : value + 1 }
+        }
+        return next
+    }
+}

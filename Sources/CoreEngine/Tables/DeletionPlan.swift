@@ -1,0 +1,324 @@
+/// The objects that a deletion removes, where rules say that other objects leave too, or must not leave.
+///
+/// Invariants
+/// 1. An object is in the plan once.
+/// 2. When `complete` returns, the plan contains each object that a rule adds because of an object of the plan, and no
+///    rule forbids the deletion of an object of the plan.
+/// 3. The plan changes nothing: a refused deletion has deleted no object.
+///
+/// Long chains of objects need no stack.
+struct DeletionPlan {
+    private let group: Group
+    private let rules: GroupRules
+
+    /// Per table index: the objects in the order in which they were added.
+    private var parts: [Part?] = []
+
+    /// Objects whose own rules were not followed yet, by table index.
+    private var open: [Int] = []
+
+    /// Objects that leave when their last referrer leaves. The key is a referrer that stays.
+    private var waiting: [ObjectAddress: [ObjectAddress]] = [:]
+
+    private final class Part {
+        let table: Table
+        var keys: [ObjKey] = []
+        let members = GrowingKeySet()
+
+        /// Number of keys whose rules were followed.
+        var followed = 0
+
+        init(_ table: Table) { self.table = table }
+
+        var nextToFollow: ObjKey? {
+            guard followed < keys.count else { return nil }
+            followed += 1
+            return keys[followed - 1]
+        }
+    }
+
+    struct ObjectAddress: Hashable {
+        let table: TableKey
+        let key: ObjKey
+    }
+
+    init(_ group: Group, _ rules: GroupRules) {
+        self.group = group
+        self.rules = rules
+    }
+
+    /// The objects, table by table.
+    var objects: [(table: Table, keys: [ObjKey])] { parts.compactMap { $0.map { ($0.table, $0.keys) } } }
+
+    private func contains(_ table: TableKey, _ key: ObjKey) -> Bool {
+        guard table.index < parts.count else { return false }
+        return parts[table.index]?.members.contains(key) ?? false
+    }
+
+    /// Adds an object; an object that does not exist is skipped.
+    mutating func add(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        guard try table.isValid(key) else { return }
+        let index = table.tableIndex
+        while parts.count <= index { parts.append(nil) }
+        let part = parts[index] ?? Part(table)
+        parts[index] = part
+        guard part.members.insert(key) else { return }
+        if part.keys.count == part.followed { open.append(index) }
+        part.keys.append(key)
+        guard !waiting.isEmpty, let others = waiting.removeValue(forKey: ObjectAddress(table: table.key, key: key))
+        else { return }
+        for other in others { try reconsider(other.table, other.key) }
+    }
+
+    /// Follows all rules.
+    ///
+    /// - Throws: 9006 when a rule forbids the deletion.
+    mutating func complete() throws(RealmError) {
+        while let index = open.last {
+            guard let part = parts[index], part.followed < part.keys.count else {
+                open.removeLast()
+                continue
+            }
+            try follow(part)
+        }
+        try checkAllowed()
+    }
+
+    /// Follows the rules of the objects of one table that were added since the last time.
+    private mutating func follow(_ part: Part) throws(RealmError) {
+        let table = part.table
+        let own = rules[table.key]
+        var outgoing: [(ColumnFacts, DeleteRule)] = [], incoming: [ColumnFacts] = []
+        for case let column? in table.facts {
+            if column.type == .backlink {
+                if rules[column.oppositeTable]?.rule(onTargetDelete: column.oppositeColumn) == .cascade {
+                    incoming.append(column)
+                }
+            } else if column.holdsLinks {
+                let rule = own?.rule(onDelete: column.key) ?? .nullify
+                // An embedded object leaves with its owner, and may have rules itself.
+                let target = column.type == .link ? try group.table(column.oppositeTable) : nil
+                let isOwner = target?.isEmbedded ?? false
+                if isOwner {
+                    outgoing.append((column, .cascade))
+                } else if rule == .cascade || rule == .cascadeLast {
+                    outgoing.append((column, rule))
+                }
+            }
+        }
+        while let key = part.nextToFollow {
+            try table.test()
+            for (column, rule) in outgoing {
+                var targets: [ObjectAddress] = []
+                try table.forEachTarget(key, column) { (target, object) throws(RealmError) in
+                    targets.append(ObjectAddress(table: target, key: object))
+                }
+                for target in targets {
+                    guard let other = try group.table(target.table) else { continue }
+                    if rule == .cascade { try add(other, target.key) } else { try reconsider(target.table, target.key) }
+                }
+            }
+            for column in incoming {
+                guard let origin = try group.table(column.oppositeTable) else { continue }
+                for from in try table.backlinks(key, column.key).allKeys() { try add(origin, from) }
+            }
+        }
+    }
+
+    /// Adds an object if every object that refers to it leaves; otherwise waits for one that stays.
+    private mutating func reconsider(_ tableKey: TableKey, _ key: ObjKey) throws(RealmError) {
+        guard !contains(tableKey, key), let table = try group.table(tableKey), try table.isValid(key) else { return }
+        let address = ObjectAddress(table: tableKey, key: key)
+        for case let backlink? in table.facts where backlink.type == .backlink {
+            guard try group.table(backlink.oppositeTable)?.facts(backlink.oppositeColumn) != nil else { continue }
+            let links = try table.backlinks(key, backlink.key)
+            for i in 0..<links.count {
+                let from = try links.key(at: i)
+                if from == key && backlink.oppositeTable == tableKey { continue }
+                guard contains(backlink.oppositeTable, from) else {
+                    waiting[ObjectAddress(table: backlink.oppositeTable, key: from), default: []].append(address)
+                    return
+                }
+            }
+        }
+        try add(table, key)
+    }
+
+    // MARK: Refusing
+
+    private func checkAllowed() throws(RealmError) {
+        for case let part? in parts {
+            let table = part.table
+            let own = rules[table.key]
+            for case let column? in table.facts {
+                if column.type == .backlink {
+                    guard rules[column.oppositeTable]?.rule(onTargetDelete: column.oppositeColumn) == .deny else {
+                        continue
+                    }
+                    for key in part.keys {
+                        let all = try table.backlinks(key, column.key).allKeys()
+                        guard let from = all.first(where: { !contains(column.oppositeTable, $0) }) else { continue }
+                        throw try refusal(table, key, by: column.oppositeTable, from, column.oppositeColumn)
+                    }
+                } else if column.holdsLinks, own?.rule(onDelete: column.key) == .deny {
+                    for key in part.keys {
+                        try table.forEachTarget(key, column) { (target, object) throws(RealmError) in
+                            guard !contains(target, object) else { return }
+                            let name = table.column(column.key)?.name ?? ""
+                            throw RealmError(
+                                .ruleBroken,
+                                "\(try Self.text(table, key)) cannot be deleted: its property '\(name)' still has "
+                                    + "\(try Self.text(group, target, object)), and has the rule 'deny'")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func refusal(
+        _ table: Table, _ key: ObjKey, by origin: TableKey, _ from: ObjKey, _ column: ColKey
+    ) throws(RealmError) -> RealmError {
+        let name = try group.table(origin)?.column(column)?.name ?? ""
+        return RealmError(
+            .ruleBroken,
+            "\(try Self.text(table, key)) cannot be deleted: property '\(name)' of "
+                + "\(try Self.text(group, origin, from)) refers to it, and has the rule 'deny'")
+    }
+
+    private static func text(_ group: Group, _ table: TableKey, _ key: ObjKey) throws(RealmError) -> String {
+        guard let table = try group.table(table) else { return "object \(key.raw)" }
+        return try text(table, key)
+    }
+
+    private static func text(_ table: Table, _ key: ObjKey) throws(RealmError) -> String {
+        try table.description(of: key)
+    }
+}
+
+extension Group {
+    /// Deletes objects and, as the rules of the file say, other objects with them.
+    ///
+    /// - Throws: 9006 when a rule forbids it; then no object was deleted.
+    func delete(_ table: Table, _ keys: [ObjKey], rules: GroupRules) throws(RealmError) {
+        var plan = DeletionPlan(self, rules)
+        for key in keys { try plan.add(table, key) }
+        try plan.complete()
+        try deleteTogether(plan.objects)
+    }
+}
+
+extension Table {
+    /// A text for error messages that identifies an object by its primary key, or by its object key.
+    func description(of key: ObjKey) throws(RealmError) -> String {
+        let name = className ?? self.name
+        guard let pk = primaryKey, let facts = facts(pk), let value = try get(key, facts) else {
+            return "object \(key.raw) of class '\(name)'"
+        }
+        switch value {
+        case .int(let integer): return "object \(integer) of class '\(name)'"
+        case .string(let bytes): return "object '\(String(decoding: bytes.prefix(80), as: UTF8.self))' of class '\(name)'"
+        case .uuid(let id): return "object \(id) of class '\(name)'"
+        case .objectId(let id): return "object \(id) of class '\(name)'"
+        default: return "object \(key.raw) of class '\(name)'"
+        }
+    }
+
+    /// Calls `body` for each link in a property of an object, also in collections and in collections inside Mixed
+    /// values.
+    func forEachTarget(
+        _ key: ObjKey, _ facts: ColumnFacts, _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        guard let value = try rows.get(key, facts.key.index) else { return }
+        var pending: [(value: Mixed, depth: Int)] = []
+        group.startWalk()
+        if case .slot(let slot) = value {
+            guard let root = slot.subtree, let column = column(facts.key) else { return }
+            if column.isDictionary {
+                pending.append((.dictionary(root), 0))
+            } else if let kind = column.elementKind {
+                try forEachElement(root, kind, facts, 0, &pending, body)
+            }
+        } else {
+            try visit(value, facts, 0, &pending, body)
+        }
+        while let (value, depth) = pending.popLast() {
+            guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply") }
+            switch value {
+            case .list(let root):
+                guard !root.isNull else { continue }
+                if depth > 0 { try group.enterNested(at: root) }
+                try forEachElement(root, .mixed, facts, depth, &pending, body)
+            case .dictionary(let root):
+                guard !root.isNull else { continue }
+                if depth > 0 { try group.enterNested(at: root) }
+                try forEachElement(try Slots(store, root).child(1), .mixed, facts, depth, &pending, body)
+            default: continue
+            }
+        }
+    }
+
+    private func forEachElement(
+        _ root: Ref, _ kind: LeafKind, _ facts: ColumnFacts, _ depth: Int, _ pending: inout [(value: Mixed, depth: Int)],
+        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        guard !root.isNull else { return }
+        let tree = BPlusTree(store, kind: kind, root: root)
+        for i in 0..<(try tree.count()) { try visit(try tree.get(i), facts, depth + 1, &pending, body) }
+    }
+
+    private func visit(
+        _ value: Mixed, _ facts: ColumnFacts, _ depth: Int, _ pending: inout [(value: Mixed, depth: Int)],
+        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        switch value {
+        case .link(let key) where !key.isNull && !key.isUnresolved: try body(facts.oppositeTable, key)
+        case .typedLink(let table, let key) where !key.isNull && !key.isUnresolved: try body(table, key)
+        case .list, .dictionary: pending.append((value, depth))
+        default: break
+        }
+    }
+}
+
+/// A set of object keys that grows. Open addressing over raw memory.
+final class GrowingKeySet {
+    private var slots: UnsafeMutablePointer<Int64>
+    private var mask: Int
+    private(set) var count = 0
+
+    init() {
+        mask = 15
+        slots = .allocate(capacity: 16)
+        slots.initialize(repeating: -1, count: 16)
+    }
+
+    deinit { slots.deallocate() }
+
+    @inline(__always) private func slot(_ raw: Int64) -> Int {
+        var index = Int(truncatingIfNeeded: (UInt64(bitPattern: raw) &* 0x9E37_79B9_7F4A_7C15) >> 20) & mask
+        while slots[index] != raw && slots[index] != -1 { index = (index &+ 1) & mask }
+        return index
+    }
+
+    func contains(_ key: ObjKey) -> Bool { key.raw >= 0 && slots[slot(key.raw)] == key.raw }
+
+    /// - Returns: whether the key was added. Negative keys are never members.
+    func insert(_ key: ObjKey) -> Bool {
+        guard key.raw >= 0 else { return false }
+        let index = slot(key.raw)
+        if slots[index] == key.raw { return false }
+        slots[index] = key.raw
+        count += 1
+        if count * 2 > mask { grow() }
+        return true
+    }
+
+    private func grow() {
+        let old = slots, size = mask + 1
+        mask = size * 2 - 1
+        slots = .allocate(capacity: size * 2)
+        slots.initialize(repeating: -1, count: size * 2)
+        for i in 0..<size where old[i] != -1 { slots[slot(old[i])] = old[i] }
+        old.deallocate()
+    }
+}

@@ -1,0 +1,212 @@
+/// What a row of the table of rules states. Format: rules.md §2.
+enum RuleKind: Int64 {
+    /// In this order: the version of the rules' format; the version of a class up to which its rules were kept.
+    case format = 0, kept = 1
+    /// Of a link property: what happens when its object is deleted; what happens when its target is deleted.
+    case onDelete = 2, onTargetDelete = 3
+    /// Of a property: its values are made by the engine; the value of new objects.
+    case automatic = 4, initial = 5
+    /// Of a class: properties whose values together are unique; a condition that every object meets.
+    case unique = 6, check = 7
+    /// Of a property: the time of the creation, the time of the last change, the number of changes.
+    case created = 8, modified = 9, revision = 10
+}
+
+/// One row of the table of rules.
+struct RuleRow {
+    var kind: RuleKind
+    var table: TableKey
+
+    /// Null for a rule of the whole class.
+    var column = ColKey.null
+
+    /// The name that a program gave to the rule, or an empty text.
+    var label = ""
+
+    /// The condition of a check, or the properties of a unique rule.
+    var text = ""
+
+    /// A number whose meaning depends on the kind.
+    var number: Int64 = 0
+
+    /// The value of a default.
+    var value = StoredValue.single(.null)
+}
+
+/// A value that owns its bytes; no link and no collection.
+package enum StoredValue: @unchecked Sendable {
+    case single(Mixed)
+    case string([UInt8])
+    case binary([UInt8])
+
+    package init(_ value: Mixed) {
+        switch value {
+        case .string(let bytes): self = .string(Array(bytes))
+        case .binary(let bytes): self = .binary(Array(bytes))
+        default: self = .single(value)
+        }
+    }
+
+    /// Calls `body` with the value. Its bytes are valid during the call.
+    package func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
+        switch self {
+        case .single(let value): try body(value)
+        case .string(let bytes): try bytes.withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .binary(let bytes): try bytes.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
+        }
+    }
+}
+
+/// The table that holds the rules of a file. Its name does not begin with `class_`, so it is no class, and other
+/// libraries leave it as it is. Format: rules.md §2.
+struct RuleTable {
+    static let name: Name = "crealm_rules"
+
+    /// The newest version of the rules' format that this engine keeps.
+    static let newestFormat: Int64 = 1
+
+    let table: Table
+    private let kind, owner, column, number, label, text, value: ColumnFacts
+
+    /// nil: the file has no rules.
+    init?(_ group: Group) throws(RealmError) {
+        guard let table = try group.table(named: Self.name) else { return nil }
+        try self.init(table)
+    }
+
+    private init(_ table: Table) throws(RealmError) {
+        func facts(_ name: Name, _ type: ColumnType) throws(RealmError) -> ColumnFacts {
+            guard let column = table.column(named: name), let facts = table.facts(column.key), facts.type == type,
+                !facts.isCollection, facts.isNullable == (type == .mixed)
+            else {
+                throw .corrupt("table of rules without one of its columns")
+            }
+            return facts
+        }
+        self.table = table
+        kind = try facts("kind", .int)
+        owner = try facts("table", .int)
+        column = try facts("column", .int)
+        number = try facts("number", .int)
+        label = try facts("label", .string)
+        text = try facts("text", .string)
+        value = try facts("value", .mixed)
+    }
+
+    /// Opens the table of rules, and creates it if the file has none.
+    static func make(_ group: Group) throws(RealmError) -> RuleTable {
+        if let known = try RuleTable(group) { return known }
+        let table = try group.addTable(name)
+        for name: Name in ["kind", "table", "column", "number"] { try table.addColumn(name, .int, []) }
+        for name: Name in ["label", "text"] { try table.addColumn(name, .string, []) }
+        try table.addColumn("value", .mixed, .nullable)
+        let made = try RuleTable(table)
+        try made.add(RuleRow(kind: .format, table: .null, number: newestFormat))
+        return made
+    }
+
+    /// The rows with a known kind, in the order in which they were added.
+    ///
+    /// - Throws: 2001 when the rules have a newer format.
+    func rows() throws(RealmError) -> [(key: ObjKey, row: RuleRow)] {
+        var all: [(key: ObjKey, row: RuleRow)] = []
+        for key in try table.allKeys() {
+            guard case .int(let kind)? = try table.get(key, kind), let kind = RuleKind(rawValue: kind) else { continue }
+            let owner = TableKey(UInt32(truncatingIfNeeded: try integer(key, owner)))
+            var row = RuleRow(kind: kind, table: owner)
+            row.column = ColKey(try integer(key, column))
+            row.number = try integer(key, number)
+            row.label = try string(key, label)
+            row.text = try string(key, text)
+            row.value = StoredValue(try table.get(key, value) ?? .null)
+            if kind == .format, row.number > Self.newestFormat {
+                throw RealmError(
+                    .notSupported,
+                    "The rules of this file have format \(row.number); this version keeps rules up to format "
+                        + "\(Self.newestFormat), and does not write the file")
+            }
+            all.append((key, row))
+        }
+        return all
+    }
+
+    private func integer(_ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) -> Int64 {
+        guard case .int(let value)? = try table.get(key, facts) else { return -1 }
+        return value
+    }
+
+    private func string(_ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) -> String {
+        guard case .string(let bytes)? = try table.get(key, facts) else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @discardableResult
+    func add(_ row: RuleRow) throws(RealmError) -> ObjKey {
+        let key = try table.createObject().key
+        _ = try table.set(key, kind, .int(row.kind.rawValue))
+        _ = try table.set(key, owner, .int(Int64(row.table.raw)))
+        _ = try table.set(key, column, .int(row.column.raw))
+        _ = try table.set(key, number, .int(row.number))
+        try Array(row.label.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, label, .string(b)) }
+        try Array(row.text.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, text, .string(b)) }
+        try row.value.withMixed { (v) throws(RealmError) in _ = try table.set(key, value, v) }
+        return key
+    }
+
+    // MARK: After changes of the schema
+
+    /// A property has another column key: its rules follow.
+    func replaceColumn(_ old: ColKey, by new: ColKey, in owner: TableKey) throws(RealmError) {
+        for (key, row) in try rows() where row.table == owner {
+            if row.column == old { _ = try table.set(key, column, .int(new.raw)) }
+            guard row.kind == .unique else { continue }
+            let keys = row.text.split(separator: ",").map { $0 == String(old.raw) ? String(new.raw) : String($0) }
+            try setText(key, keys.joined(separator: ","))
+        }
+    }
+
+    /// A property has another name: it is replaced in the conditions of the class.
+    func replaceName(_ old: Name, by new: Name, in owner: TableKey) throws(RealmError) {
+        for (key, row) in try rows() where row.table == owner && row.kind == .check {
+            try setText(key, Self.replaced(old.text, by: new.text, in: row.text))
+        }
+    }
+
+    private func setText(_ key: ObjKey, _ new: String) throws(RealmError) {
+        try Array(new.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, text, .string(b)) }
+    }
+
+    /// Replaces a name where it begins a path: not in texts, and not behind a point, "@" or "$".
+    static func replaced(_ old: String, by new: String, in condition: String) -> String {
+        var out = "", word = "", quote: Character?, before: Character = " "
+        func isWord(_ character: Character) -> Bool {
+            character == "_" || character.isLetter || character.isNumber
+        }
+        func flush() {
+            out += word == old && !".@$".contains(before) ? new : word
+            word = ""
+        }
+        var escaped = false
+        for character in condition {
+            if let open = quote {
+                out.append(character)
+                if escaped { escaped = false } else if character == "\\" { escaped = true } else if character == open { quote = nil }
+                continue
+            }
+            if isWord(character) {
+                word.append(character)
+                continue
+            }
+            if !word.isEmpty { flush() }
+            before = character
+            out.append(character)
+            if character == "\"" || character == "'" { quote = character }
+        }
+        flush()
+        return out
+    }
+
+    func setNumber(_ key: ObjKey, _ value: Int64) throws(RealmError) { _ = try table.set(key, number, .int(value)) }
+
+    func remove(_ key: ObjKey) throws(RealmError) { try table.group.delete(table, key) }
+}

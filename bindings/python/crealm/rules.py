@@ -1,0 +1,291 @@
+"""Rules: what a file demands of its objects, for every program that writes it with this library.
+
+    class Order(crealm.Model):
+        number: int = crealm.field(primary_key=True, auto=True)
+        customer: Optional["Customer"] = crealm.field(on_target_delete="deny")
+        lines: list["Line"] = crealm.field(on_delete="cascade")
+        total: Decimal
+        changed: datetime = crealm.field(modified=True)
+
+        class Meta:
+            unique = [("customer", "number")]
+            checks = {"paid": "total >= 0"}
+
+They are part of the schema: open() adds them to the file, and checks the data first. The page "Rules" of the
+documentation describes each of them.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_uint32, c_void_p, cast
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from uuid import UUID
+
+from . import _marshal as c
+from ._library import lib
+from .errors import SchemaError, UsageError
+from .values import Float32, ObjectId, timestamp_ns
+
+if TYPE_CHECKING:
+    from ._session import Session
+    from .models import Field, Model
+
+DELETE_RULES = ("nullify", "cascade", "cascade_last", "deny")
+
+
+class _Made:
+    """A value that the library makes for each new object."""
+
+    __slots__ = ("name", "form")
+
+    def __init__(self, name: str, form: Mapping[str, Any]) -> None:
+        self.name = name
+        self.form = form
+
+    def __repr__(self) -> str:
+        return f"crealm.{self.name}"
+
+
+NOW = _Made("NOW", {"$now": True})
+NEW_UUID = _Made("NEW_UUID", {"$new": "uuid"})
+NEW_OBJECT_ID = _Made("NEW_OBJECT_ID", {"$new": "objectid"})
+
+
+class BrokenRule(NamedTuple):
+    """An object that breaks a rule, because another library wrote it."""
+
+    class_name: str
+    object_key: int
+    rule: str
+    message: str
+
+
+def constant(value: Any) -> Any:
+    """A default in the JSON form of rules."""
+    if isinstance(value, _Made):
+        return value.form
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, Float32):
+        return {"$float32": float(value)}
+    if isinstance(value, float):
+        special = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(repr(value))
+        return value if special is None else {"$float": special}
+    if isinstance(value, (bytes, bytearray)):
+        return {"$bytes": base64.b64encode(bytes(value)).decode()}
+    if isinstance(value, datetime):
+        seconds, rest = divmod(timestamp_ns(value), 10**9)
+        if seconds < 0 and rest:  # Both parts have the same sign.
+            seconds, rest = seconds + 1, rest - 10**9
+        return {"$seconds": seconds, "$nanoseconds": rest}
+    if isinstance(value, Decimal):
+        return {"$decimal": str(value)}
+    if isinstance(value, UUID):
+        return {"$uuid": str(value)}
+    if isinstance(value, ObjectId):
+        return {"$objectId": str(value)}
+    raise SchemaError(f"{value!r} cannot be a default in the file")
+
+
+def of_model(model: "type[Model]", fields: Iterable["Field[Any]"]) -> Optional[Dict[str, Any]]:
+    """The rules that a model declares, in JSON form and with the names in the file; None if it declares none."""
+    properties: Dict[str, Any] = {}
+    names: Dict[str, str] = {}
+    for made in fields:
+        names[made.name] = made.column
+        if made.rules:
+            properties[made.column] = made.rules
+    meta = model.__dict__.get("Meta")
+    unique = [_unique(model, one, names) for one in getattr(meta, "unique", ())]
+    declared = getattr(meta, "checks", ())
+    pairs = declared.items() if isinstance(declared, Mapping) else [("", one) for one in declared]
+    checks = [{"name": name, "condition": str(text)} if name else str(text) for name, text in pairs]
+    former = getattr(meta, "renamed_from", None)
+    if not (properties or unique or checks or former):
+        return None
+    rules: Dict[str, Any] = {"properties": properties, "unique": unique, "checks": checks}
+    if former:
+        rules["renamed_from"] = former
+    return rules
+
+
+def _unique(model: "type[Model]", one: Any, names: Mapping[str, str]) -> Any:
+    given = dict(one) if isinstance(one, Mapping) else {"properties": one}
+    properties = given.get("properties", ())
+    if isinstance(properties, str):
+        properties = (properties,)
+    for name in properties:
+        if name not in names:
+            raise SchemaError(f"{model.__name__}.Meta.unique: there is no property {name!r}")
+    given["properties"] = [names[name] for name in properties]
+    return given
+
+
+def of_field(
+    *,
+    unique: bool,
+    auto: bool,
+    on_delete: Optional[str],
+    on_target_delete: Optional[str],
+    min: Any,
+    max: Any,
+    min_length: Optional[int],
+    max_length: Optional[int],
+    min_count: Optional[int],
+    max_count: Optional[int],
+    required: bool,
+    created: bool,
+    modified: bool,
+    revision: bool,
+    file_default: Any,
+    missing: Any,
+) -> Dict[str, Any]:
+    """The rules of a property in JSON form."""
+    for name, rule in (("on_delete", on_delete), ("on_target_delete", on_target_delete)):
+        if rule is not None and rule not in DELETE_RULES:
+            raise SchemaError(f"{name} is one of {', '.join(DELETE_RULES)}, not {rule!r}")
+    given = {
+        "unique": unique or None,
+        "auto": auto or None,
+        "on_delete": on_delete,
+        "on_target_delete": on_target_delete,
+        "min": min,
+        "max": max,
+        "min_length": min_length,
+        "max_length": max_length,
+        "min_count": min_count,
+        "max_count": max_count,
+        "required": required or None,
+        "created": created or None,
+        "modified": modified or None,
+        "revision": revision or None,
+    }
+    rules = {name: value for name, value in given.items() if value is not None}
+    if file_default is not missing:
+        rules["default"] = constant(file_default)
+    return rules
+
+
+def as_text(rules: Mapping[str, Any]) -> str:
+    """Rules in JSON form as a text for the library."""
+    return json.dumps(rules, ensure_ascii=False, default=constant)
+
+
+class _Broken(Structure):
+    """`crealm_broken_rule_t`."""
+
+    _fields_ = [("class_name", c_char_p), ("object", c_int64), ("rule", c_char_p), ("message", c_char_p)]
+
+
+class _AllBroken(Structure):
+    """`crealm_broken_rules_t`."""
+
+    _fields_ = [("count", c_size_t), ("rules", POINTER(_Broken))]
+
+
+def read(realm: int, class_key: int) -> Dict[str, Any]:
+    """The rules of a class in JSON form."""
+    text = lib.crealm_class_get_rules(realm, class_key)
+    if not text:
+        c.fail(None)
+    try:
+        found: Dict[str, Any] = json.loads(cast(text, c_char_p).value or b"{}")
+        return found
+    finally:
+        lib.realm_free(text)
+
+
+def broken(realm: int, limit: int) -> List[BrokenRule]:
+    """The objects that break a rule."""
+    out = c_void_p()
+    c.check(realm, lib.crealm_get_broken_rules, limit, byref(out))
+    try:
+        all_ = cast(out, POINTER(_AllBroken)).contents
+        return [_broken(all_.rules[i]) for i in range(all_.count)]
+    finally:
+        lib.realm_free(out)
+
+
+def _broken(one: _Broken) -> BrokenRule:
+    def text(value: Optional[bytes]) -> str:
+        return (value or b"").decode("utf-8", "replace")
+
+    return BrokenRule(text(one.class_name), one.object, text(one.rule), text(one.message))
+
+
+class Savepoint:
+    """The result of db.savepoint(): a part of a write that can be undone alone."""
+
+    __slots__ = ("_db", "_number", "_added")
+
+    def __init__(self, db: "Session") -> None:
+        self._db = db
+        self._number = 0
+        self._added: List[Any] = []
+
+    def __enter__(self) -> "Savepoint":
+        db = self._db
+        db._require_write("The database")
+        self._number = db._owner.call(_begin)
+        self._added = db._added.begin()
+        db._savepoints.append(self)
+        return self
+
+    def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> None:
+        db, number = self._db, self._number
+        if not number:
+            return
+        self._number = 0
+        if self in db._savepoints:  # Else the write is over.
+            db._savepoints.remove(self)
+        if error is None:
+            db._owner.call(c.check, lib.crealm_release_savepoint, number)
+            db._added.release(self._added)
+        else:
+            self._undo(number)
+
+    def rollback(self) -> None:
+        """Undoes the changes since the savepoint began. The block goes on as a part of the write around it."""
+        number, self._number = self._number, 0
+        if not number:
+            raise UsageError("The savepoint is over", path=self._db.path)
+        self._db._savepoints.remove(self)
+        self._undo(number)
+
+    def _undo(self, number: int) -> None:
+        db = self._db
+        for inner in reversed(db._savepoints):  # Those inside this one end with it.
+            if inner._number > number:
+                inner._number = 0
+                db._added.undo(inner._added)
+        db._savepoints = [one for one in db._savepoints if one._number]
+        if not db.is_closed and db._writing:
+            db._owner.call(_undo, number)
+        db._added.undo(self._added)
+
+
+def _begin(realm: int) -> int:
+    number = c_uint32()
+    c.check(realm, lib.crealm_begin_savepoint, byref(number))
+    return number.value
+
+
+def _undo(realm: int, number: int) -> None:
+    c.check(realm, lib.crealm_rollback_savepoint, number)
+
+
+_begin.moves = _undo.moves = True  # type: ignore[attr-defined]
+
+
+def values_of(db: "Session", bound: Any, names: Iterable[str], values: Iterable[Any]) -> Tuple[List[bytes], List[Any]]:
+    """Names and values of a unique rule, for the library."""
+    columns, encoded = [], []
+    for name, value in zip(names, values):
+        facts = bound.find(name)
+        columns.append(c.c_name(facts.name))
+        encoded.append(c.NOTHING if value is None else c.encode_for(facts, db._plain(value)))
+    return columns, encoded

@@ -1,0 +1,671 @@
+"""Rules: what a file demands of its objects. Model tests first, then each rule with an example."""
+
+import random
+import threading
+from datetime import datetime, timedelta, timezone
+from typing import Any, Dict, List, Optional, Set
+from uuid import UUID
+
+import pytest
+
+import crealm
+
+
+# ------------------------------------------------------------------------------------------------
+# Deletion
+# ------------------------------------------------------------------------------------------------
+
+
+class Leaf(crealm.Model):
+    n: int
+
+
+class Node(crealm.Model):
+    n: int = crealm.field(primary_key=True)
+    one: Optional["Node"] = crealm.field(on_delete="cascade")
+    many: List["Node"] = crealm.field(on_delete="cascade_last")
+    some: Set["Node"] = crealm.field(on_target_delete="cascade")
+    named: Dict[str, Optional["Node"]] = crealm.field(on_target_delete="deny")
+    anything: Any = crealm.field(on_delete="cascade")
+    kept: Optional["Node"] = crealm.field(on_delete="deny")
+    free: Optional["Node"]
+    leaf: Optional[Leaf] = crealm.field(on_delete="cascade_last")
+
+
+def links_of(node):
+    """The links of a node in the model: (property, target) pairs."""
+    return [(name, target) for name, target in node]
+
+
+class Graph:
+    """A plain model of the rules of deletion."""
+
+    def __init__(self):
+        self.links = {}  # Number to a list of (property, number).
+
+    def referrers(self, n):
+        return [(m, name) for m, all_ in self.links.items() for name, target in all_ if target == n]
+
+    def plan(self, start):
+        gone = {n for n in start if n in self.links}
+        while True:
+            more = set()
+            for n in gone:
+                for name, target in self.links[n]:
+                    if name in ("one", "anything"):
+                        more.add(target)
+                    elif name == "many" and all(m in gone or m == target for m, _ in self.referrers(target)):
+                        more.add(target)
+                more.update(m for m, name in self.referrers(n) if name == "some")
+            if more <= gone:
+                break
+            gone |= more
+        for n in gone:
+            if any(name == "named" and m not in gone for m, name in self.referrers(n)):
+                return None
+            if any(name == "kept" and target not in gone for name, target in self.links[n]):
+                return None
+        return gone
+
+    def delete(self, gone):
+        for n in gone:
+            del self.links[n]
+        for n, all_ in self.links.items():
+            self.links[n] = [(name, target) for name, target in all_ if target not in gone]
+
+
+def stored(db):
+    found = {}
+    for node in db[Node]:
+        links = [(name, node[name].n) for name in ("one", "kept", "free") if node[name] is not None]
+        links += [("many", other.n) for other in node.many]
+        links += [("some", other.n) for other in node.some]
+        links += [("named", other.n) for other in node.named.values() if other is not None]
+        if isinstance(node.anything, crealm.Object):
+            links.append(("anything", node.anything.n))
+        elif node.anything is not None:
+            links += [("anything", other.n) for other in node.anything]
+        found[node.n] = sorted(links)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_deletions_follow_the_model(path, seed):
+    chance = random.Random(seed)
+    graph = Graph()
+    with crealm.open(path, schema=[Node]) as db:
+        for _ in range(12):
+            with db.write():
+                for _ in range(chance.randrange(6)):
+                    n = chance.randrange(10**6)
+                    if n in graph.links:
+                        continue
+                    node = db.add(Node(n=n))
+                    links = []
+                    numbers = list(graph.links)
+                    for name in ("one", "kept", "free"):
+                        if numbers and chance.random() < 0.25:
+                            target = chance.choice(numbers)
+                            node[name] = db[Node].get(target)
+                            links.append((name, target))
+                    for name in ("many", "some"):
+                        for target in set(chance.choices(numbers, k=chance.randrange(3))) if numbers else ():
+                            (node.many.append if name == "many" else node.some.add)(db[Node].get(target))
+                            links.append((name, target))
+                    if numbers and chance.random() < 0.15:
+                        target = chance.choice(numbers)
+                        node.named["x"] = db[Node].get(target)
+                        links.append(("named", target))
+                    if numbers and chance.random() < 0.2:
+                        target = chance.choice(numbers)
+                        many = chance.random() < 0.5
+                        node.anything = [db[Node].get(target)] if many else db[Node].get(target)
+                        links.append(("anything", target))
+                    graph.links[n] = links
+                if graph.links and chance.random() < 0.8:
+                    start = set(chance.choices(list(graph.links), k=chance.randrange(1, 4)))
+                    gone = graph.plan(start)
+                    objects = [db[Node].get(n) for n in start]
+                    if gone is None:
+                        with pytest.raises(crealm.RuleBroken):
+                            delete(db, objects)
+                    else:
+                        delete(db, objects)
+                        graph.delete(gone)
+            assert stored(db) == {n: sorted(links) for n, links in graph.links.items()}
+        assert not db.verify()
+    # What the verifier says about the file as a whole.
+    assert crealm.check(path)
+
+
+def delete(db, objects):
+    if len(objects) == 1:
+        objects[0].delete()
+    else:
+        numbers = [o.n for o in objects]
+        db[Node].where("n IN $0", numbers).delete_all()
+
+
+def test_the_error_names_who_refers(path):
+    class Dog(crealm.Model):
+        name: str = crealm.field(primary_key=True)
+        owner: Optional["Person"] = crealm.field(on_target_delete="deny")
+
+    class Person(crealm.Model):
+        name: str = crealm.field(primary_key=True)
+
+    with crealm.open(path, schema=[Dog, Person]) as db:
+        with db.write():
+            ann = db.add(Person(name="Ann"))
+            db.add(Dog(name="Rex", owner=ann))
+        with pytest.raises(crealm.RuleBroken, match="'Ann' of class 'Person' cannot be deleted: property 'owner' of object 'Rex'"):
+            with db.write():
+                ann.delete()
+        assert len(db[Person]) == 1
+        with db.write():
+            db[Dog].delete_all()
+            ann.delete()
+        assert len(db[Person]) == 0
+
+
+def test_a_long_chain_needs_no_stack(path):
+    with crealm.open(path, schema=[Node]) as db:
+        with db.write():
+            last = None
+            for n in range(100_000):
+                last = db.add(Node(n=n, one=last))
+        results = db[Node].where("n >= 0")
+        with db.write():
+            last.delete()
+        assert len(results) == 0
+        assert not db.verify()
+
+
+def test_deletions_are_told_in_one_change(path):
+    with crealm.open(path, schema=[Node]) as db:
+        with db.write():
+            a = db.add(Node(n=1))
+            b = db.add(Node(n=2, one=a))
+        changes = []
+        observation = db[Node].observe(changes.append)
+        db.refresh()
+        del changes[:]
+        with db.write():
+            b.delete()
+        db.refresh()
+        assert [sorted(change.deletions) for change in changes] == [[0, 1]]
+        observation.stop()
+
+
+# ------------------------------------------------------------------------------------------------
+# Automatic keys
+# ------------------------------------------------------------------------------------------------
+
+
+class Auto(crealm.Model):
+    id: int = crealm.field(primary_key=True, auto=True)
+    number: int = crealm.field(auto=True)
+    uuid: UUID = crealm.field(auto=True)
+    oid: crealm.ObjectId = crealm.field(auto=True)
+    name: str
+
+
+def test_automatic_values(path):
+    with crealm.open(path, schema=[Auto]) as db:
+        before = datetime.now(timezone.utc)
+        with db.write():
+            made = [db.add(Auto(name=str(i))) for i in range(300)]
+        assert [o.id for o in made] == list(range(1, 301)) == [o.number for o in made]
+        uuids = [o.uuid for o in made]
+        assert uuids == sorted(uuids) and len(set(uuids)) == 300
+        assert all(u.version == 7 and u.variant == "specified in RFC 4122" for u in uuids)
+        assert abs((uuids[0].int >> 80) / 1000 - before.timestamp()) < 10
+        assert len({o.oid for o in made}) == 300
+        with db.write():
+            made[-1].delete()
+            assert db.add(Auto(name="next")).id == 301  # Never used again, also not the last one.
+            assert db.add(Auto(id=1000, name="own")).id == 1000
+            assert db.add(Auto(name="after")).id == 1001
+        with pytest.raises(ZeroDivisionError):
+            with db.write():
+                assert db.add(Auto(name="undone")).id == 1002
+                1 / 0
+        with db.write():
+            db[Auto].delete_all()
+            assert db.add(Auto(name="gaps are allowed, repetitions are not")).id == 1002
+    with crealm.open(path) as db:  # A program without models.
+        with db.write():
+            assert db["Auto"].create(name="x").id == 1003
+
+
+def test_two_writers_never_make_the_same_key(path):
+    crealm.open(path, schema=[Auto]).close()
+
+    def work():
+        with crealm.open(path, schema=[Auto]) as db:
+            for _ in range(50):
+                with db.write():
+                    db.add(Auto(name="x"))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with crealm.open(path, schema=[Auto]) as db:
+        assert sorted(o.id for o in db[Auto]) == list(range(1, 201)) == sorted(o.number for o in db[Auto])
+
+
+def test_the_greatest_integer_ends_the_counter(path):
+    with crealm.open(path, schema=[Auto]) as db:
+        with db.write():
+            db.add(Auto(id=2**63 - 2, name="x"))
+        with pytest.raises(crealm.LimitExceeded, match="greatest integer"):
+            with db.write():
+                db.add(Auto(name="a"))
+                db.add(Auto(name="b"))
+
+
+# ------------------------------------------------------------------------------------------------
+# Unique values, checks
+# ------------------------------------------------------------------------------------------------
+
+
+class Member(crealm.Model):
+    country: str
+    number: Optional[int]
+    mail: str = crealm.field(unique=True)
+    age: int = crealm.field(min=0, max=150)
+    name: str = crealm.field(min_length=1)
+
+    class Meta:
+        unique = [("country", "number")]
+        checks = {"grown up": "age >= 18 OR name != 'boss'"}
+
+
+def member(i, **values):
+    return Member(**{"country": "de", "number": i, "mail": f"m{i}", "age": 30, "name": "n", **values})
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_unique_follows_the_model(path, seed):
+    chance = random.Random(seed)
+    rows = {}  # Object key to (country, number, mail).
+
+    def broken(rows):
+        pairs = [(c, n) for c, n, _ in rows.values() if n is not None]
+        mails = [m for _, _, m in rows.values()]
+        return len(set(pairs)) < len(pairs) or len(set(mails)) < len(mails)
+
+    with crealm.open(path, schema=[Member]) as db:
+        for _ in range(40):
+            new = dict(rows)
+            try:
+                with db.write():
+                    for _ in range(chance.randrange(1, 5)):
+                        values = (chance.choice("ab"), chance.choice([None, *range(6)]), str(chance.randrange(12)))
+                        what = chance.random()
+                        if what < 0.45 or not new:
+                            obj = db.add(Member(country=values[0], number=values[1], mail=values[2], age=1, name="x"))
+                            new[obj.object_key] = values
+                        elif what < 0.8:
+                            key = chance.choice(list(new))
+                            obj = db._object(db._named("Member").key, key)
+                            obj.country, obj.number, obj.mail = values
+                            new[key] = values
+                        else:
+                            key = chance.choice(list(new))
+                            db._object(db._named("Member").key, key).delete()
+                            del new[key]
+                    found = chance.choice(list(new.values())) if new else None
+                    if found is not None and not broken(new):
+                        assert db.find_unique(Member, mail=found[2]).mail == found[2]
+            except crealm.RuleBroken:
+                assert broken(new)
+                continue
+            assert not broken(new)
+            rows = new
+            assert {o.object_key: (o.country, o.number, o.mail) for o in db[Member]} == rows
+            for country, number, mail in rows.values():
+                if number is not None:
+                    assert db.find_unique(Member, country=country, number=number).mail == mail
+            assert db.find_unique(Member, mail="nobody") is None
+            assert db.broken_rules() == []
+        assert not db.verify()
+    assert crealm.check(path)
+
+
+def test_values_can_be_swapped(path):
+    with crealm.open(path, schema=[Member]) as db:
+        with db.write():
+            a, b = db.add(member(1)), db.add(member(2))
+        with db.write():
+            a.mail, b.mail = b.mail, a.mail
+        assert (a.mail, b.mail) == ("m2", "m1")
+        assert db.find_unique(Member, mail="m1") == b
+
+
+def test_checks_name_class_key_and_check(path):
+    with crealm.open(path, schema=[Member]) as db:
+        with pytest.raises(crealm.RuleBroken, match="Check 'age.max' .age <= 150.: object 0 of class 'Member'"):
+            with db.write():
+                db.add(member(1, age=151))
+        with pytest.raises(crealm.RuleBroken, match="name.min_length"):
+            with db.write():
+                db.add(member(1, name=""))
+        with pytest.raises(crealm.RuleBroken, match="grown up"):
+            with db.write():
+                db.add(member(1, name="boss", age=17))
+        with db.write():
+            boss = db.add(member(1, name="boss", age=18))
+        with db.write():
+            boss.age = -1
+            boss.age = 20  # Only the end of the write counts.
+        assert len(db[Member]) == 1
+
+
+def test_a_refused_commit_can_go_on(path):
+    from crealm import _marshal as c
+    from crealm._library import lib
+
+    with crealm.open(path, schema=[Member]) as db:
+        with db.write():
+            obj = db.add(member(1))
+        with db.write():
+            obj.age = 200
+            with pytest.raises(crealm.RuleBroken):
+                db._owner.call(c.check, lib.realm_commit)
+            obj.age = 100
+        assert obj.age == 100
+
+
+def test_adding_a_rule_checks_the_data_and_changes_nothing_if_refused(path):
+    class Thing(crealm.Model):
+        n: int
+
+    with crealm.open(path, schema=[Thing]) as db:
+        with db.write():
+            db.add_many(Thing, [{"n": i % 50} for i in range(100)])
+        version = db.version
+
+    class Thing(crealm.Model):  # noqa: F811
+        n: int = crealm.field(unique=True)
+
+    with pytest.raises(crealm.RuleBroken, match="Unique rule 'n': object 50 of class 'Thing' has the same values as object 0"):
+        crealm.open(path, schema=[Thing])
+    with crealm.open(path) as db:
+        assert db.version == version and db.rules("Thing")["unique"] == []
+        with db.write():
+            db["Thing"].where("n >= 0 LIMIT(50)").delete_all()
+    with crealm.open(path, schema=[Thing]) as db:
+        assert db.rules(Thing)["unique"] == [{"properties": ["n"]}]
+        with db.write():
+            db.set_rules(Thing, {})
+            db.add(Thing(n=1))
+        assert len(db[Thing].where("n == 1")) == 2
+
+
+def test_case_and_nulls(path):
+    class Word(crealm.Model):
+        text: Optional[str]
+
+        class Meta:
+            unique = [{"properties": ["text"], "ignore_case": True, "nulls_equal": True}]
+
+    with crealm.open(path, schema=[Word]) as db:
+        with db.write():
+            db.add_many(Word, [{"text": "Straße"}, {"text": "ИВАН"}, {"text": None}])
+        for text in ("STRAßE", "иван", None):
+            with pytest.raises(crealm.RuleBroken):
+                with db.write():
+                    db.add(Word(text=text))
+        assert db.find_unique(Word, text="Иван").text == "ИВАН"
+
+
+# ------------------------------------------------------------------------------------------------
+# Defaults, times, versions
+# ------------------------------------------------------------------------------------------------
+
+
+class Kept(crealm.Model):
+    name: str = crealm.field(file_default="nobody")
+    size: Optional[int] = crealm.field(file_default=7)
+    born: datetime = crealm.field(created=True)
+    changed: datetime = crealm.field(modified=True)
+    version: int = crealm.field(revision=True)
+    token: UUID = crealm.field(file_default=crealm.NEW_UUID)
+    at: datetime = crealm.field(file_default=crealm.NOW)
+
+
+def test_values_of_new_objects_come_from_the_file(path):
+    crealm.open(path, schema=[Kept]).close()
+    with crealm.open(path) as db:
+        start = datetime.now(timezone.utc) - timedelta(seconds=1)
+        with db.write():
+            obj = db["Kept"].create()
+        assert (obj.name, obj.size, obj.version) == ("nobody", 7, 1)
+        assert obj.token.version == 7
+        assert start <= obj.at <= obj.born <= obj.changed <= datetime.now(timezone.utc) + timedelta(seconds=1)
+        born, changed = obj.born, obj.changed
+        with db.write():
+            obj.name = "somebody"
+        assert obj.version == 2 and obj.born == born and obj.changed > changed
+        with db.write():
+            assert not db.set_if_version(obj, 1, name="too late")
+            assert db.set_if_version(obj, 2, name="in time")
+        assert (obj.name, obj.version) == ("in time", 3)
+
+
+# ------------------------------------------------------------------------------------------------
+# Savepoints
+# ------------------------------------------------------------------------------------------------
+
+
+def content(db):
+    return sorted((o.id, o.name) for o in db[Auto])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_savepoints_follow_the_model(path, seed):
+    chance = random.Random(seed)
+    with crealm.open(path, schema=[Auto, Node]) as db:
+        with db.write():
+            db.add_many(Auto, [{"id": i + 1, "name": "old"} for i in range(chance.randrange(600))])
+
+        def change():
+            for _ in range(chance.randrange(1, 30)):
+                what = chance.random()
+                some = list(db[Auto])
+                if what < 0.5 or not some:
+                    db.add(Auto(name=str(chance.random())))
+                elif what < 0.8:
+                    chance.choice(some).name = str(chance.random()) * chance.choice([1, 1, 40])
+                else:
+                    chance.choice(some).delete()
+
+        def part(depth):
+            for _ in range(chance.randrange(1, 4)):
+                change()
+                if depth < 3 and chance.random() < 0.7:
+                    before = content(db)
+                    try:
+                        with db.savepoint():
+                            part(depth + 1)
+                            if chance.random() < 0.5:
+                                raise ZeroDivisionError
+                            after = content(db)
+                        assert content(db) == after
+                    except ZeroDivisionError:
+                        assert content(db) == before
+
+        for _ in range(3):
+            before = content(db)
+            try:
+                with db.write():
+                    part(0)
+                    after = content(db)
+                    if chance.random() < 0.3:
+                        raise ZeroDivisionError
+                before = after
+            except ZeroDivisionError:
+                pass
+            assert content(db) == before
+            assert not db.verify()
+    with crealm.open(path, schema=[Auto, Node]) as db:
+        assert content(db) == before
+    assert crealm.check(path)
+
+
+def test_objects_of_an_undone_savepoint_are_invalid(path):
+    with crealm.open(path, schema=[Auto]) as db:
+        with db.write():
+            first = db.add(Auto(name="first"))
+            plain = Auto(name="plain")
+            with pytest.raises(ZeroDivisionError):
+                with db.savepoint():
+                    made = db[Auto].create(name="made")
+                    db.add(plain)
+                    first.name = "changed"
+                    1 / 0
+            other = db.add(Auto(name="other"))
+            assert not made.is_valid and first.name == "first"
+            assert plain.name == "plain" and plain not in list(db[Auto])
+            assert other.is_valid
+            with db.savepoint() as savepoint:
+                first.name = "again"
+                savepoint.rollback()
+                assert first.name == "first"
+                first.name = "kept"
+        assert [o.name for o in db[Auto]] == ["kept", "other"]
+
+
+def test_observers_see_one_commit_without_what_was_undone(path):
+    with crealm.open(path, schema=[Auto]) as db:
+        with db.write():
+            objects = [db.add(Auto(name=str(i))) for i in range(5)]
+        changes = []
+        observation = db[Auto].observe(changes.append)
+        db.refresh()
+        del changes[:]
+        with db.write():
+            objects[0].name = "x"
+            with pytest.raises(ZeroDivisionError):
+                with db.savepoint():
+                    objects[1].name = "undone"
+                    db.add(Auto(name="undone"))
+                    1 / 0
+            with db.savepoint():
+                objects[2].name = "y"
+        db.refresh()
+        assert len(changes) == 1
+        assert list(changes[0].modifications) == [0, 2] and not changes[0].insertions and not changes[0].deletions
+        observation.stop()
+
+
+def test_renames_keep_everything(path):
+    class Owner(crealm.Model):
+        name: str
+
+    class Beast(crealm.Model):
+        title: str = crealm.field(primary_key=True)
+        kind: str = crealm.field(index=True, unique=True)
+        owner: Optional[Owner] = crealm.field(on_target_delete="deny")
+        mother: Optional["Beast"]
+
+        class Meta:
+            checks = {"titled": "title != '' AND kind != 'title'"}
+
+    with crealm.open(path, schema=[Beast]) as db:
+        with db.write():
+            ann = db.add(Owner(name="Ann"))
+            old = db.add(Beast(title="Old", kind="cat", owner=ann))
+            db.add(Beast(title="Young", kind="dog", mother=old))
+        keys = [o.object_key for o in db[Beast]]
+
+    class Animal(crealm.Model):
+        name: str = crealm.field(primary_key=True, renamed_from="title")
+        kind: str = crealm.field(index=True, unique=True)
+        keeper: Optional[Owner] = crealm.field(on_target_delete="deny", renamed_from="owner")
+        mother: Optional["Animal"]
+
+        class Meta:
+            renamed_from = "Beast"
+
+    for _ in range(2):  # The second time there is nothing to rename.
+        with crealm.open(path, schema=[Animal]) as db:
+            assert [o.object_key for o in db[Animal]] == keys and "Beast" not in db
+            young = db[Animal].get("Young")
+            assert young.mother.name == "Old" and young.mother.keeper.name == "Ann"
+            assert db[Animal].where("kind == 'dog'").explain().index if hasattr(crealm.Explanation, "index") else True
+            assert db.rules(Animal) == {
+                "properties": {"keeper": {"on_target_delete": "deny"}},
+                "unique": [{"properties": ["kind"]}],
+                "checks": [{"name": "titled", "condition": "name != '' AND kind != 'title'"}],
+            }
+            with pytest.raises(crealm.RuleBroken):
+                with db.write():
+                    young.mother.keeper.delete()
+            with pytest.raises(crealm.RuleBroken, match="titled"):
+                with db.write():
+                    db.add(Animal(name="", kind="x"))
+
+
+def test_misuse_of_savepoints(path):
+    with crealm.open(path, schema=[Auto]) as db:
+        with pytest.raises(crealm.NotInWriteError):
+            with db.savepoint():
+                pass
+        with db.write():
+            with db.savepoint() as outer:
+                with db.savepoint():
+                    outer.rollback()  # Ends the inner one, too.
+                    db.add(Auto(name="kept"))
+        assert [o.name for o in db[Auto]] == ["kept"]
+
+
+# ------------------------------------------------------------------------------------------------
+# Where rules are
+# ------------------------------------------------------------------------------------------------
+
+
+def test_a_file_without_rules_has_no_table_of_rules(path):
+    class Plain(crealm.Model):
+        n: int
+
+    with crealm.open(path, schema=[Plain]) as db:
+        assert db.rules(Plain) == {"properties": {}, "unique": [], "checks": []}
+    with open(path, "rb") as file:
+        assert b"crealm_rules" not in file.read()
+
+
+@pytest.mark.parametrize(
+    "rules, error",
+    [
+        ("{", crealm.DataError),
+        ('{"nonsense": 1}', crealm.DataError),
+        ('{"checks": ["n >"]}', crealm.QueryError),
+        ('{"checks": ["nobody > 1"]}', crealm.QueryError),
+        ('{"checks": ["n > 1 SORT(n ASC)"]}', crealm.QueryError),
+        ('{"unique": [[]]}', crealm.DataError),
+        ('{"unique": [["n", "n"]]}', crealm.DataError),
+        ('{"unique": [["nobody"]]}', crealm.NoSuchProperty),
+        ('{"properties": {"n": {"on_delete": "cascade"}}}', crealm.DataError),
+        ('{"properties": {"n": {"on_delete": "eat"}}}', crealm.DataError),
+        ('{"properties": {"n": {"default": "text"}}}', crealm.TypeMismatch),
+        ('{"properties": {"n": {"created": true}}}', crealm.DataError),
+        ('{"properties": {"nobody": {"auto": true}}}', crealm.NoSuchProperty),
+    ],
+)
+def test_invalid_rules_are_refused(path, rules, error):
+    from crealm import _marshal as c
+    from crealm._library import lib
+
+    class Plain(crealm.Model):
+        n: int
+
+    with crealm.open(path, schema=[Plain]) as db:
+        key = db._named("Plain").key
+        with pytest.raises(error):
+            with db.write():
+                db._owner.call(c.check, lib.crealm_class_set_rules, key, rules.encode())
+        assert db.rules(Plain) == {"properties": {}, "unique": [], "checks": []}
