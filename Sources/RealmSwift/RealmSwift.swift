@@ -46,4 +46,5 @@ typealias EngineValue = CoreEngine.RealmValue
 typealias EngineSchema = CoreEngine.Schema
 typealias EngineObjectSchema = CoreEngine.ObjectSchema
 typealias EngineProperty = CoreEngine.Property
+typealias EngineDeleteRule = CoreEngine.DeleteRule
 typealias EngineType = CoreEngine.PropertyType

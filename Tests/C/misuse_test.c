@@ -1019,6 +1019,226 @@ static void wrong_additions(void) {
     FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_set_fault_guard(false));
     crealm_set_system_calls(NULL);
 }
+/* ---- Rules and savepoints ----------------------------------------------------------------------- */
+
+/* Rules of Plain for these sections: i is a revision, s is unique, also i_n and s_n together. */
+static const char* const some_rules =
+    "{\"properties\": {\"i\": {\"revision\": true}}, \"unique\": [[\"s\"], [\"i_n\", \"s_n\"]]}";
+
+/* What crealm_class_get_rules() gives for a class without rules. */
+static const char* const no_rules = "{\"properties\":{},\"unique\":[],\"checks\":[]}";
+static bool rules_are(realm_class_key_t table, const char* wanted) {
+    char* rules = crealm_class_get_rules(realm, table);
+    bool same = rules && !strcmp(rules, wanted);
+    realm_free(rules);
+    return same;
+}
+static void wrong_rule_handles(void) {
+    const char* names[] = {"s"};
+    realm_value_t v = text("x");
+    crealm_broken_rules_t* broken = NULL;
+    uint32_t savepoint = 77;
+    bool flag = true;
+    REFUSED(K_CONFIG, realm_config_t, crealm_config_set_rules(h, "{}"));
+    REFUSED(K_CONFIG, realm_config_t, crealm_config_set_rules(h, NULL));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_refuse_broken_rules(h, true));
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing) WORKS(realm_begin_write(realm));
+        REFUSED(K_REALM, realm_t, crealm_class_set_rules(h, plain_class, "{}"));
+        REFUSED(K_REALM, realm_t, crealm_class_get_rules(h, plain_class));
+        REFUSED(K_REALM, realm_t, crealm_get_broken_rules(h, 10, &broken));
+        REFUSED(K_REALM, realm_t, crealm_object_find_by_unique(h, plain_class, names, &v, 1, &flag));
+        REFUSED(K_OBJECT, realm_object_t, crealm_object_set_if_version(h, plain_i, integer(1), 1, &flag));
+        REFUSED(K_REALM, realm_t, crealm_begin_savepoint(h, &savepoint));
+        REFUSED(K_REALM, realm_t, crealm_release_savepoint(h, 1));
+        REFUSED(K_REALM, realm_t, crealm_rollback_savepoint(h, 1));
+        if (writing) WORKS(realm_rollback(realm));
+    }
+    CHECK(!broken);
+}
+/* NULL, unknown keys and names, and texts that are not UTF-8. */
+static void wrong_rule_arguments(void) {
+    const char *names[] = {"s"}, *two[] = {"i_n", "s_n"}, *turned[] = {"s_n", "i_n"}, *other[] = {"i"}, *nobody[] = {"nobody"};
+    const char *no_text[] = {NULL}, *bad_text[] = {"\xff"}, *many[17];
+    realm_value_t v = text("x"), pair[] = {integer(1), text("x")}, bad = text("a\x80"), no_type = of_type(50), values[17];
+    crealm_broken_rules_t* broken = (crealm_broken_rules_t*)&broken;
+    bool flag = true;
+    for (int k = 0; k < 17; k++) many[k] = "s", values[k] = v;
+    WORKS(crealm_get_broken_rules(realm, 0, &broken));
+    CHECK(broken && broken->count == 0 && !broken->rules);
+    realm_free(broken);
+    WORKS(crealm_get_broken_rules(realm, SIZE_MAX, &broken));
+    CHECK(broken && broken->count == 0 && !broken->rules);
+    realm_free(broken);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_broken_rules(realm, 10, NULL));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, names, &v, 1, NULL));
+    CHECK(realm_object_is_valid(object));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_set_if_version(object, key("b"), integer(1), 1, &flag));
+    CHECK(!flag);
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_set_if_version(object, key("i_n"), integer(1), 1, NULL));
+    WORKS(crealm_class_set_rules(realm, plain_class, some_rules));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, NULL, &v, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, names, NULL, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, no_text, &v, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, bad_text, &v, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, names, &bad, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, names, &no_type, 1, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, names, &v, 0, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, many, values, 17, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, names, &v, SIZE_MAX, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, other, &v, 1, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, nobody, &v, 1, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, two, &v, 1, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, turned, pair, 2, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, plain_class, many, values, 16, &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_object_find_by_unique(realm, target_class, names, &v, 1, &flag));
+    flag = true;
+    QUIET(crealm_object_find_by_unique(realm, plain_class, names, &v, 1, &flag));
+    CHECK(!flag);
+    QUIET(crealm_object_find_by_unique(realm, plain_class, two, pair, 2, NULL));
+    static const realm_class_key_t no_class[] = {RLM_INVALID_CLASS_KEY, 0x7ffffffe, 0xffffffff, 0x12345};
+    for (size_t k = 0; k < 4; k++) {
+        FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_class_get_rules(realm, no_class[k]));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_object_find_by_unique(realm, no_class[k], names, &v, 1, &flag));
+    }
+    /* A stored revision of 0: the object is older than the rule. */
+    static const realm_property_key_t no_property[] = {RLM_INVALID_PROPERTY_KEY, INT64_MAX, INT64_MIN, 0x7fff0000, -2};
+    WORKS(realm_get_value(object, plain_i, &v));
+    int64_t revision = v.integer;
+    for (size_t k = 0; k < 5; k++)
+        FAILS(RLM_ERR_INVALID_PROPERTY, crealm_object_set_if_version(object, no_property[k], integer(1), revision, &flag));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, crealm_object_set_if_version(object, key("s"), integer(1), revision, &flag));
+    FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, crealm_object_set_if_version(object, key("s"), null_value(), revision, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_set_if_version(object, key("s"), bad, revision, &flag));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_set_if_version(object, key("s"), no_type, revision, &flag));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, crealm_object_set_if_version(deleted, key("s"), text("x"), revision, &flag));
+    CHECK(!flag);
+    WORKS(crealm_object_set_if_version(object, key("s"), text("x"), revision + 1, NULL));
+    WORKS(realm_get_value(object, key("s"), &v));
+    CHECK(v.string.size == 0);
+    WORKS(crealm_object_set_if_version(object, key("s"), text("x"), revision, NULL));
+    WORKS(realm_rollback(realm));
+
+    /* Rules that are refused. Each ends its write transaction. */
+    struct { int error; realm_class_key_t table; const char* rules; } refused_rules[] = {
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, NULL}, {RLM_ERR_NO_SUCH_TABLE, RLM_INVALID_CLASS_KEY, "{}"},
+        {RLM_ERR_NO_SUCH_TABLE, 0x12345, some_rules}, {RLM_ERR_MALFORMED_JSON, plain_class, ""},
+        {RLM_ERR_MALFORMED_JSON, plain_class, "{"}, {RLM_ERR_MALFORMED_JSON, plain_class, "{\"checks\": [\"\xff\"]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "[]"}, {RLM_ERR_INVALID_ARGUMENT, plain_class, "null"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"nonsense\": 1}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": []}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": 1}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": {\"auto\": 1}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": {\"nonsense\": true}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": {\"min\": \"x\"}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"link\": {\"on_delete\": \"eat\"}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"link\": {\"on_target_delete\": \"cascade_last\"}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"s\": {\"auto\": true}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": {\"on_delete\": \"cascade\"}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"i\": {\"created\": true}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"properties\": {\"t\": {\"revision\": true}}}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": [[]]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": [[\"i\", \"i\"]]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": [[\"l_i\"]]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": [[\"m\"]]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": \"i\"}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"unique\": [{\"properties\": [\"i\"], \"nonsense\": 1}]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"checks\": [1]}"},
+        {RLM_ERR_INVALID_ARGUMENT, plain_class, "{\"checks\": [\"\"]}"},
+        {RLM_ERR_INVALID_PROPERTY, plain_class, "{\"properties\": {\"nobody\": {\"auto\": true}}}"},
+        {RLM_ERR_INVALID_PROPERTY, plain_class, "{\"unique\": [[\"nobody\"]]}"},
+        {RLM_ERR_INVALID_QUERY_STRING, plain_class, "{\"checks\": [\"i >\"]}"},
+        {RLM_ERR_INVALID_QUERY, plain_class, "{\"checks\": [\"nobody > 1\"]}"},
+        {CREALM_ERR_RULE_BROKEN, plain_class, "{\"checks\": [\"i == 123456789\"]}"}};
+    realm_config_t* c = realm_config_new();
+    for (size_t k = 0; k < sizeof refused_rules / sizeof *refused_rules; k++) {
+        WORKS(realm_begin_write(realm));
+        FAILS(refused_rules[k].error, crealm_class_set_rules(realm, refused_rules[k].table, refused_rules[k].rules));
+        WORKS(realm_rollback(realm));
+    }
+    CHECK(rules_are(plain_class, no_rules));
+    FAILS(RLM_ERR_MALFORMED_JSON, crealm_config_set_rules(c, ""));
+    FAILS(RLM_ERR_MALFORMED_JSON, crealm_config_set_rules(c, "{\"Plain\": {}"));
+    FAILS(RLM_ERR_MALFORMED_JSON, crealm_config_set_rules(c, "{\"\xff\": {}}"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_rules(c, "[]"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_rules(c, "{\"Plain\": []}"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_rules(c, "{\"Plain\": {\"nonsense\": 1}}"));
+    WORKS(crealm_config_set_rules(c, "{\"Plain\": {\"checks\": [\"i >= 0\"]}}"));
+    WORKS(crealm_config_set_rules(c, "{}"));
+    WORKS(crealm_config_set_rules(c, NULL));
+    QUIET((crealm_config_set_refuse_broken_rules(c, true), NULL));
+    QUIET((crealm_config_set_refuse_broken_rules(c, false), NULL));
+    realm_release(c);
+}
+/* Rules and savepoints of a realm that does not write, is frozen, or is opened for reading only. */
+static void rules_outside_transactions(realm_t* r, realm_object_t* o) {
+    bool flag = true;
+    uint32_t savepoint = 77;
+    crealm_broken_rules_t* broken = NULL;
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_class_set_rules(r, plain_class, "{}"));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_class_set_rules(r, plain_class, some_rules));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_object_set_if_version(o, plain_i, integer(1), 0, &flag));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_begin_savepoint(r, &savepoint));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_begin_savepoint(r, NULL));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_release_savepoint(r, 1));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_rollback_savepoint(r, 1));
+    char* rules = crealm_class_get_rules(r, plain_class);
+    CHECK(rules && !strcmp(rules, no_rules));
+    realm_free(rules);
+    WORKS(crealm_get_broken_rules(r, 10, &broken));
+    CHECK(broken && broken->count == 0);
+    realm_free(broken);
+}
+static void wrong_savepoints(void) {
+    uint32_t outer = 77, inner = 77, at = 77;
+    static const uint32_t never[] = {0, 3, 1001, UINT32_MAX};
+    realm_value_t v;
+    rules_outside_transactions(realm, object);
+    realm_t* frozen = realm_freeze(realm);
+    realm_object_t* o = frozen ? realm_get_object(frozen, plain_class, realm_object_get_key(object)) : NULL;
+    CHECK(frozen && o);
+    rules_outside_transactions(frozen, o);
+    realm_release(o), realm_release(frozen);
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_release_savepoint(realm, 1));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_rollback_savepoint(realm, 1));
+    WORKS(crealm_begin_savepoint(realm, &outer));
+    WORKS(realm_set_value(object, plain_i, integer(4711), false));
+    WORKS(crealm_begin_savepoint(realm, &inner));
+    CHECK(outer != inner);
+    for (size_t k = 0; k < 4; k++) {
+        if (never[k] == outer || never[k] == inner) continue;
+        FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_release_savepoint(realm, never[k]));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_rollback_savepoint(realm, never[k]));
+    }
+    realm_schema_t* s = (start(), add_class("Else", "", 0), add(property("x", INT, ONE, "", 0)), finish());
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_update_schema_advanced(realm, s, 7, NULL, NULL, NULL, NULL, false));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_update_schema_advanced(realm, s, 7, NULL, NULL, NULL, NULL, true));
+    realm_release(s);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(realm));
+    WORKS(crealm_release_savepoint(realm, inner));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_release_savepoint(realm, inner));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_rollback_savepoint(realm, inner));
+    WORKS(crealm_begin_savepoint(realm, NULL));
+    WORKS(crealm_rollback_savepoint(realm, outer)); /* ends both */
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_release_savepoint(realm, outer));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_rollback_savepoint(realm, outer));
+    WORKS(realm_get_value(object, plain_i, &v));
+    CHECK(v.integer != 4711);
+    for (int k = 0; k < 1000; k++) CHECK(crealm_begin_savepoint(realm, k ? &at : &outer));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, crealm_begin_savepoint(realm, &at));
+    WORKS(crealm_release_savepoint(realm, outer));
+    WORKS(crealm_begin_savepoint(realm, &outer));
+    WORKS(realm_rollback(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_rollback_savepoint(realm, outer));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_rollback_savepoint(realm, outer));
+    WORKS(crealm_begin_savepoint(realm, &outer));
+    WORKS(realm_commit(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_release_savepoint(realm, outer));
+    WORKS(crealm_verify(realm, NULL));
+}
 static void wrong_references(void) {
     REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_object_from_thread_safe_reference(realm, h));
     REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_list_from_thread_safe_reference(realm, h));
@@ -1502,6 +1722,7 @@ static void bad_texts(void) {
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_get_or_create_with_primary_key(realm, pk_string, text(b), &found));
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_find_with_primary_key(realm, pk_string, text(b), &found));
         v = text(b);
+        FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_object_find_by_unique(realm, plain_class, &b, &v, 1, &found));
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_list_find(mixed_list, &v, &at, &found));
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_find(set, v, &at, &found));
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_find(dictionary, v, &v, &found));
@@ -1725,6 +1946,7 @@ static void deleted_things(void) {
     for (int writing = 0; writing < 2; writing++) {
         if (writing) WORKS(realm_begin_write(realm));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_value(deleted, i, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, crealm_object_set_if_version(deleted, i, integer(1), 0, &flag));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_values(deleted, 1, &i, &v));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_value(deleted, i, integer(1), false));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(deleted, 1, &i, &v, false));
@@ -1915,6 +2137,18 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
     FAILS(realm_error, realm_get_object(realm, plain_class, 0));
     FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));
+    const char* names[] = {"s"};
+    crealm_broken_rules_t* broken = NULL;
+    uint32_t savepoint;
+    FAILS(realm_error, crealm_class_set_rules(realm, plain_class, "{}"));
+    FAILS(realm_error, crealm_class_get_rules(realm, plain_class));
+    FAILS(realm_error, crealm_get_broken_rules(realm, 10, &broken));
+    FAILS(realm_error, crealm_object_find_by_unique(realm, plain_class, names, &v, 1, &flag));
+    FAILS(realm_error, crealm_begin_savepoint(realm, &savepoint));
+    FAILS(realm_error, crealm_release_savepoint(realm, 1));
+    FAILS(realm_error, crealm_rollback_savepoint(realm, 1));
+    FAILS(object_error, crealm_object_set_if_version(object, i, integer(1), 0, &flag));
+    CHECK(!broken);
     FAILS(realm_error, realm_object_find_all(realm, plain_class));
     FAILS(realm_error, crealm_verify(realm, NULL));
     FAILS(realm_error, crealm_find_faults(realm, 10, NULL, NULL, NULL));
@@ -2013,6 +2247,11 @@ static void* writing_on_other_thread(void* argument) {
     FAILS(RLM_ERR_WRONG_THREAD, realm_set_value(object, key("i"), integer(1), false));
     FAILS(RLM_ERR_WRONG_THREAD, realm_object_delete(object));
     changes_fail(RLM_ERR_WRONG_THREAD, &live);
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_class_set_rules(realm, plain_class, "{}"));
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_object_set_if_version(object, plain_i, integer(1), 0, NULL));
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_begin_savepoint(realm, NULL));
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_release_savepoint(realm, 1));
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_rollback_savepoint(realm, 1));
     object_changes_fail(RLM_ERR_WRONG_THREAD, object, key("m"), key("emb"));
     new_readings_fail(RLM_ERR_WRONG_THREAD, &live, realm);
     FAILS(RLM_ERR_WRONG_THREAD, realm_remove_table(realm, "Plain", NULL));
@@ -3477,6 +3716,7 @@ static void fixed_realms(void) {
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_delete(o));
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(r, plain_class));
         FAILS(RLM_ERR_INVALID_SCHEMA_CHANGE, realm_remove_table(r, "Plain", NULL));
+        rules_outside_transactions(r, o);
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_schema_rename_property(r, schema, "Plain", "i", "j"));
         realm_schema_t* s = (start(), add_class("Else", "", 0), add(property("x", INT, ONE, "", 0)), finish());
         CHECK(!realm_update_schema_advanced(r, s, 7, NULL, NULL, NULL, NULL, false) || k == 1);
@@ -3918,6 +4158,9 @@ int main(int argc, char** argv) {
     run("wrong handles: queries", wrong_query_handles);
     run("wrong arguments: queries", wrong_query_arguments);
     run("wrong additions", wrong_additions);
+    run("wrong handles: rules, savepoints", wrong_rule_handles);
+    run("wrong arguments: rules", wrong_rule_arguments);
+    run("wrong savepoints", wrong_savepoints);
     run("wrong references", wrong_references);
     run("NULL pointers", null_pointers);
     run("wrong keys", wrong_keys);

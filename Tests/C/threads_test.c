@@ -144,6 +144,9 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     realm_binary_t no_key = {NULL, 0};
     struct ArrowArrayStream columns;
     struct ArrowArray rows;
+    const char* names[1] = {"number"};
+    crealm_broken_rules_t* broken = NULL;
+    uint32_t savepoint = 0;
     switch (which) {
         CALL(realm_get_version_id(t->realm, &flag, &version))
         CALL(realm_get_num_versions(t->realm, &versions))
@@ -302,6 +305,14 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_results_fetch_arrow(t->results, 0, 1, NULL, 0, NULL, &rows) && (rows.release(&rows), true))
         CALL(crealm_results_fetch(t->results, 0, 1, keys, 1, two, NULL, &n))
         CALL(crealm_create_batch(t->realm, 0, NULL, NULL, CREALM_UPDATE_ERROR, NULL, NULL, NULL))
+        CALL(crealm_class_set_rules(t->realm, class_key, "{}"))
+        CALL(crealm_class_get_rules(t->realm, class_key))
+        CALL(crealm_get_broken_rules(t->realm, 10, &broken))
+        CALL(crealm_object_find_by_unique(t->realm, class_key, names, &v, 1, &flag))
+        CALL(crealm_object_set_if_version(t->object, number, v, 0, &flag))
+        CALL(crealm_begin_savepoint(t->realm, &savepoint))
+        CALL(crealm_release_savepoint(t->realm, 1))
+        CALL(crealm_rollback_savepoint(t->realm, 1))
     }
     return true;
 }

@@ -366,6 +366,17 @@ extension Realm {
         try changing { () throws(RealmError) in try table.group.delete(table, keys) }
     }
 
+    /// Deletes all objects of all classes of the schema, together: links between them forbid nothing.
+    package func deleteAllObjects() throws(RealmError) {
+        let group = try writing().group
+        var objects: [(table: Table, keys: [ObjKey])] = []
+        for objectClass in schema.classes where !objectClass.key.isNull && objectClass.kind != .embedded {
+            let table = try self.table(objectClass.key)
+            objects.append((table, try table.allKeys()))
+        }
+        try changing { () throws(RealmError) in try group.delete(objects) }
+    }
+
     /// The index of an object in key order.
     func objectIndex(_ tableKey: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
         let table = try self.table(tableKey)

@@ -206,6 +206,18 @@ extension Group {
         try plan.complete()
         try deleteTogether(plan.objects)
     }
+
+    /// Deletes objects of several tables together.
+    func delete(_ objects: [(table: Table, keys: [ObjKey])]) throws(RealmError) {
+        guard let rules, rules.hasDeletionRules else {
+            for (table, keys) in objects { try deleteTogether([(table, keys)]) }
+            return
+        }
+        var plan = DeletionPlan(self, rules)
+        for (table, keys) in objects { for key in keys { try plan.add(table, key) } }
+        try plan.complete()
+        try deleteTogether(plan.objects)
+    }
 }
 
 extension Table {

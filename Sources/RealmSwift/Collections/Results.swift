@@ -26,7 +26,11 @@ public struct Results<Element: RealmCollectionValue> {
             }, managed)
     }
 
-    func deleteObjects() { rows.inside { () throws(EngineError) in try rows.found.deleteAll() } }
+    func deleteObjects() {
+        rows.core.change { () throws(EngineError) in
+            try rows.core.realm.inside(.results) { () throws(EngineError) in try rows.found.deleteAll() }
+        }
+    }
 }
 
 extension Results: RealmCollection {

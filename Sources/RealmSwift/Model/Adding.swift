@@ -18,7 +18,9 @@ extension RealmCore {
         }
         try verifyWriting()
         let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
-        let key = try row(managed, p?.access.any(object, p ?? managed.info.properties[0]), addition)
+        var primaryKey: Any?
+        if let p, !p.isMade || p.access.isSet(object, p) { primaryKey = p.access.any(object, p) }
+        let key = try row(managed, primaryKey, addition)
         let named = TrackedKey(key, creation(managed.table, key))
         addition.note(object, managed.table, named)
         try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
@@ -89,6 +91,9 @@ extension RealmCore {
         guard let index = managed.info.primaryKey else {
             return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
         }
+        if primaryKey == nil, managed.info.properties[index].isMade {
+            return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
+        }
         let value = try value(primaryKey, for: managed.info.properties[index], managed.info)
         let (key, isNew) = try value.withMixed { (mixed) throws(EngineError) in
             try realm.inside { () throws(EngineError) in
@@ -139,6 +144,7 @@ extension RealmCore {
         throws(EngineError)
     {
         for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+            if property.isMade, !property.access.isSet(object, property) { continue }
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do { try property.access.store(object, property, at: place) } catch {
                 throw error as? EngineError ?? EngineError(.runtime, "\(error)")
@@ -170,15 +176,18 @@ extension RealmCore {
         let key: ObjKey
         if let primaryKey = before {
             let property = managed.info.properties[primaryKey]
-            let primary =
-                given[property]
-                ?? fresh(managed).flatMap { fresh in
+            var primary = given[property]
+            if primary == nil, !property.isMade {
+                primary = fresh(managed).flatMap { fresh in
                     fresh.info.property(property.name).flatMap { $0.access.any(fresh, $0) }
                 }
-            let wanted = try self.value(primary, for: property, managed.info)
-            isNew = try wanted.withMixed { (mixed) throws(EngineError) in
-                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: mixed) }
-            }.isNilValue
+            }
+            if primary != nil || !property.isMade {
+                let wanted = try self.value(primary, for: property, managed.info)
+                isNew = try wanted.withMixed { (mixed) throws(EngineError) in
+                    try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: mixed) }
+                }.isNilValue
+            }
             key = try row(managed, primary, addition)
         } else {
             key = try row(managed, nil, addition)
@@ -202,7 +211,7 @@ extension RealmCore {
                     guard try property.access.store(any: value, at: place) else {
                         misuse(property.mismatch(value, managed.info.name))
                     }
-                } else if isNew, let fresh {
+                } else if isNew, !property.isMade, let fresh {
                     try storeDefault(of: fresh, property, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }

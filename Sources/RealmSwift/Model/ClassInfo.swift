@@ -15,6 +15,12 @@ struct PropertyInfo {
     let isPrimary: Bool
     let isIndexed: Bool
 
+    /// The rules of its wrapper.
+    var rules = PropertyRules()
+
+    /// Whether the library makes the value of a new object, unless the program gives one.
+    var isMade = false
+
     /// For linking objects, the property whose links are collected; otherwise empty.
     let origin: String
 
@@ -97,6 +103,7 @@ final class ClassInfo: @unchecked Sendable {
         let mapping = type.propertiesMapping()
         let indexed = type.indexedProperties(), primary = type.primaryKey()
         var properties: [PropertyInfo] = []
+        let made = Self.made(type)
         let wrappers = Dictionary(Self.children(prototype), uniquingKeysWith: { _, last in last })
         for field in fields(of: type) {
             guard let access = field.type as? any PropertyAccess.Type, let wrapper = wrappers[field.name] else {
@@ -109,7 +116,8 @@ final class ClassInfo: @unchecked Sendable {
                     name: name, column: mapping[name] ?? name, index: Int16(properties.count), offset: field.offset,
                     access: access,
                     shape: access.shape, isPrimary: isPrimary || name == primary,
-                    isIndexed: isIndexed || indexed.contains(name),
+                    isIndexed: isIndexed || indexed.contains(name), rules: wrapper.rules,
+                    isMade: wrapper.rules.isAutomatic || made.contains(name),
                     origin: wrapper.origin ?? ""))
         }
         isPlain = properties.isEmpty

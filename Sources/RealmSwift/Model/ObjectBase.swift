@@ -84,6 +84,9 @@ open class ObjectBase {
     /// Returns the names of the indexed properties. An alternative to `@Persisted(indexed: true)`.
     open class func indexedProperties() -> [String] { [] }
 
+    /// Returns the rules of the class, in addition to those of its property wrappers.
+    open class func rules() -> [Rule] { [] }
+
     /// Returns the names of properties that are not stored. In a class that uses `@Persisted`, only properties with
     /// `@Persisted` are stored.
     open class func ignoredProperties() -> [String] { [] }

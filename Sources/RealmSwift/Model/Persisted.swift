@@ -19,6 +19,7 @@ public struct Persisted<Value: _Persistable> {
     @usableFromInline var index: Int16 = -1
     var isIndexed = false
     var isPrimary = false
+    var rules = PropertyRules()
 
     public init() where Value: _DefaultConstructible {}
 
@@ -36,6 +37,34 @@ public struct Persisted<Value: _Persistable> {
     public init(wrappedValue: Value, primaryKey: Bool) where Value: _PrimaryKey {
         value = wrappedValue
         isPrimary = primaryKey
+    }
+
+    /// Creates a primary key whose values the library makes: integers from 1, UUIDs, ObjectIds.
+    public init(primaryKey: Bool, automatic: Bool) where Value: _DefaultConstructible, Value: _PrimaryKey {
+        isPrimary = primaryKey
+        rules = PropertyRules(automatic: automatic)
+    }
+
+    /// Creates a property whose values are unique in the class.
+    public init(unique: Bool) where Value: _DefaultConstructible { rules = PropertyRules(unique: unique) }
+
+    /// Creates a property whose values the library makes: integers from 1, UUIDs, ObjectIds.
+    public init(automatic: Bool) where Value: _DefaultConstructible, Value: _PrimaryKey {
+        rules = PropertyRules(automatic: automatic)
+    }
+
+    /// Creates a property of links with rules of deletion.
+    ///
+    /// - Parameters:
+    ///   - onDelete: What happens to the targets when the object is deleted.
+    ///   - onTargetDelete: What happens to the object when a target is deleted.
+    public init(onDelete: DeleteRule, onTargetDelete: DeleteRule = .nullify) where Value: _DefaultConstructible {
+        rules = PropertyRules(onDelete: onDelete, onTargetDelete: onTargetDelete)
+    }
+
+    /// Creates a property of links with a rule for the deletion of targets.
+    public init(onTargetDelete: DeleteRule) where Value: _DefaultConstructible {
+        rules = PropertyRules(onTargetDelete: onTargetDelete)
     }
 
     /// Creates a property of linking objects.
@@ -86,6 +115,10 @@ protocol PropertyAccess {
     /// The offset of the property number in the wrapper.
     static var numberOffset: Int { get }
     var options: (isPrimary: Bool, isIndexed: Bool) { get }
+    var rules: PropertyRules { get }
+
+    /// Whether the program has set the property of an unmanaged object.
+    static func isSet(_ object: ObjectBase, _ p: PropertyInfo) -> Bool
 
     /// The origin property of linking objects; nil for other properties.
     var origin: String? { get }
@@ -115,6 +148,13 @@ extension Persisted: PropertyAccess {
     static var numberOffset: Int { MemoryLayout<Self>.offset(of: \.index) ?? 0 }
     var options: (isPrimary: Bool, isIndexed: Bool) { (isPrimary, isIndexed) }
     var origin: String? { (value as? any LinkingOrigin)?.originProperty }
+
+    /// A zero in an automatic integer is no value: the property may have been read.
+    static func isSet(_ object: ObjectBase, _ property: PropertyInfo) -> Bool {
+        guard let value = wrapper(object, property).pointee.value else { return false }
+        if property.rules.isAutomatic, let number = value as? any BinaryInteger { return Int(number) != 0 }
+        return true
+    }
 
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16) {
         let pointer = wrapper.assumingMemoryBound(to: Self.self)

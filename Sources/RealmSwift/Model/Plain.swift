@@ -45,6 +45,9 @@ struct Plain<Field: PlainProperty>: PropertyAccess {
     static var shape: _PropertyShape { Field._rlmPropertyShape }
     static var numberOffset: Int { 0 }
     var options: (isPrimary: Bool, isIndexed: Bool) { (false, false) }
+    var rules: PropertyRules { PropertyRules() }
+
+    static func isSet(_ object: ObjectBase, _ p: PropertyInfo) -> Bool { true }
     var origin: String? { nil }
 
     static func bind(_ field: UnsafeMutableRawPointer, _ index: Int16) {}

@@ -168,6 +168,8 @@ extension Realm.Configuration {
             path: path, schema: EngineSchema(classes.map(\.engineSchema)), schemaVersion: schemaVersion,
             mode: readOnly ? .immutable : (deleteRealmIfMigrationNeeded ? .softResetFile : .automatic))
         engine.isInMemory = inMemoryIdentifier != nil
+        let rules = classes.compactMap { info in info.engineRules.map { (Name(info.name), $0) } }
+        if !rules.isEmpty { engine.rules = Dictionary(rules, uniquingKeysWith: { first, _ in first }) }
         if let encryptionKey {
             do { try encryptionKey.withUnsafeBytes { try engine.setEncryptionKey($0) } } catch let error as EngineError
             {

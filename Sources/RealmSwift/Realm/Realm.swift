@@ -182,7 +182,7 @@ public struct Realm: Equatable {
         guard let managed = object.managed, managed.core.realm === engine else {
             misuse("Can only delete an object from the Realm it belongs to.")
         }
-        must { () throws(EngineError) in
+        core.change { () throws(EngineError) in
             try engine.inside(.object) { () throws(EngineError) in try engine.delete(managed.table, object.named.key) }
         }
     }
@@ -209,12 +209,8 @@ public struct Realm: Equatable {
 
     /// Deletes all objects of all classes.
     public func deleteAll() {
-        must { () throws(EngineError) in
-            for objectSchema in engine.schema.classes where !objectSchema.key.isNull && objectSchema.kind != .embedded {
-                try engine.inside { () throws(EngineError) in
-                    try ResultSet(engine, .table(objectSchema.key)).deleteAll()
-                }
-            }
+        core.change { () throws(EngineError) in
+            try engine.inside { () throws(EngineError) in try engine.deleteAllObjects() }
         }
     }
 

@@ -74,6 +74,15 @@ final class RealmCore: @unchecked Sendable {
         return substitute
     }
 
+    /// Runs a change that a rule of the file may forbid. The caller cannot throw, so the transaction fails: its commit
+    /// throws the error. Every other error ends the program.
+    func change(_ body: () throws(EngineError) -> Void) {
+        do throws(EngineError) { try body() } catch {
+            guard error.code == .ruleBroken, realm.isWriting else { misuse(error) }
+            if failure == nil { failure = error }
+        }
+    }
+
     /// Returns the error of the ending transaction and clears it.
     func takeFailure() -> EngineError? {
         defer { failure = nil }

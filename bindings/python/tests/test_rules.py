@@ -194,7 +194,7 @@ def test_deletions_are_told_in_one_change(path):
             b.delete()
         db.refresh()
         assert [sorted(change.deletions) for change in changes] == [[0, 1]]
-        observation.stop()
+        observation.cancel()
 
 
 # ------------------------------------------------------------------------------------------------
@@ -559,7 +559,7 @@ def test_observers_see_one_commit_without_what_was_undone(path):
         db.refresh()
         assert len(changes) == 1
         assert list(changes[0].modifications) == [0, 2] and not changes[0].insertions and not changes[0].deletions
-        observation.stop()
+        observation.cancel()
 
 
 def test_renames_keep_everything(path):

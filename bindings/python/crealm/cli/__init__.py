@@ -3,6 +3,7 @@
 crealm info FILE [--check]            what kind of file it is, how much is in it, who uses it
 crealm show FILE [--limit N]          classes, properties and the first objects of each
 crealm schema FILE                    the classes, as text or as declarations of a language
+crealm rules FILE [--check]           the rules of the classes, and what breaks them; --set replaces them
 crealm query FILE 'Person where …'    the objects that meet a query
 crealm export FILE OUT                everything, or some classes, in another format
 crealm check FILE                     everything about the file, also one that cannot be opened
@@ -20,11 +21,13 @@ crealm salvage FILE OUT               a new file of everything that a damaged fi
 crealm recover-deleted FILE           deleted objects that still lie in free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-import, compact, encrypt, rekey, decrypt and browse --edit change a file. The others, but for watch and browse, read one version of it, which other programs may be
-writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
+import, compact, encrypt, rekey, decrypt, rules --set and browse --edit change a file. The others, but for watch and
+browse, read one version of it, which other programs may be writing, and change nothing in its folder. They copy it
+first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
-Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, salvage lost something, or the file changed under --evidence;
+Exit codes: 0 done; 1 an error, told on the standard error output, or rules --check found objects that break a rule;
+2 wrong arguments; 3 check found faults, salvage lost something, or the file changed under --evidence;
 4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch and browse.
 """
 
@@ -43,7 +46,8 @@ from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
 
-_COMMANDS = ("info", "why", "where", "show", "schema", "query", "export", "diff", "watch", "browse")  # Modules of one command, of the same name.
+# Modules of one command, of the same name.
+_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "export", "diff", "watch", "browse")
 _MODULES = (*_COMMANDS, "imports", "files", "rescue", "completion")
 
 

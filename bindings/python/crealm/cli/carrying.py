@@ -6,11 +6,12 @@ from collections import Counter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, TextIO
 
 from ..database import Database
-from ..errors import SchemaError
+from ..errors import Error, SchemaError
 from ..objects import Table
 from ..schema import ClassSchema
 from .exact import Exact, Wanted, all_properties, schema_json
 from .output import counted
+from .rule_lines import with_rules
 
 
 class Job:
@@ -22,7 +23,11 @@ class Job:
         self.lost: Counter[str] = Counter()
         self.inside = Exact()
         self.apart = Exact(table.name for table in self.tables)
-        self.declared, self._version, self._advance = dict(db.schema), db.schema_version, advance
+        self.declared: Dict[str, ClassSchema] = with_rules(db, self._lose_rules)
+        self._version, self._advance = db.schema_version, advance
+
+    def _lose_rules(self, name: str, error: Error) -> None:
+        self.lost["rules that cannot be read"] += 1
 
     def schema(self) -> Dict[str, Any]:
         """The declarations of the classes, and of the classes that they link to."""

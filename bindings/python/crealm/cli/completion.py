@@ -19,6 +19,11 @@ class Option(NamedTuple):
     def is_file(self) -> bool:
         return self.value is not None and self.value.endswith("FILE")
 
+    @property
+    def values(self) -> List[str]:
+        """The names of its values, if it takes several."""
+        return [] if self.value is None else self.value.split(" ")
+
 
 class Command(NamedTuple):
     name: str
@@ -39,7 +44,8 @@ def commands_of(parser: argparse.ArgumentParser) -> List[Command]:
 
 
 def _option(action: argparse.Action) -> Option:
-    value = None if action.nargs == 0 else str(action.metavar or action.dest).upper()
+    name = " ".join(action.metavar) if isinstance(action.metavar, tuple) else str(action.metavar or action.dest)
+    value = None if action.nargs == 0 else name.upper()
     return Option(action.option_strings, action.help or "", value, [str(choice) for choice in action.choices or ()])
 
 
@@ -96,9 +102,8 @@ def _zsh_text(text: str) -> str:
 
 
 def _zsh_option(option: Option) -> List[str]:
-    value = ""
-    if option.value is not None:
-        value = f":{option.value}:" + (f"({_words(option.choices)})" if option.choices else "_files" if option.is_file else "")
+    choices = f"({_words(option.choices)})" if option.choices else ""
+    value = "".join(f":{name}:{choices or ('_files' if name.endswith('FILE') else '')}" for name in option.values)
     return [f"'{name}[{_zsh_text(option.help)}]{value}'" for name in option.names]
 
 

@@ -19,6 +19,7 @@ from ..schema import ClassSchema, Prop
 from .exact import Exact
 from .options import DIFFERENT, DONE, Commands, add_json, add_reading, add_secret, secret, secret_in, told
 from .output import counted, json_text, printable, progress
+from .rule_lines import lines_of
 
 _WIDTH = 60  # Characters of a value.
 
@@ -104,6 +105,10 @@ def schema_differences(a: Database, b: Database, names: List[str]) -> Iterator[D
             one, two = before.properties.get(key), after.properties.get(key)
             if one != two:
                 yield {"what": "property", "class": name, "property": key, "a": _type(one), "b": _type(two)}
+        ones, twos = lines_of(a, name), lines_of(b, name)
+        for line in dict.fromkeys([*ones, *twos]):
+            if (line in ones) != (line in twos):
+                yield {"what": "rule", "class": name, "a": line if line in ones else None, "b": line if line in twos else None}
 
 
 def _form(declared: Optional[ClassSchema]) -> Optional[str]:

@@ -287,7 +287,8 @@ def links_in(value: Any) -> bool:
 
 
 def schema_json(schema: Schema, version: Any) -> Dict[str, Any]:
-    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […]}]}"""
+    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […], "rules": {…}}]}. "rules" has the JSON form of the page "Rules";
+    classes without rules do not have it."""
     return {"version": version, "classes": [_class_json(declared) for declared in schema.values()]}
 
 
@@ -308,6 +309,7 @@ def _class_json(declared: ClassSchema) -> Dict[str, Any]:
             }
             for key, prop in declared.properties.items()
         ],
+        **({"rules": dict(declared.rules)} if declared.rules else {}),
     }
 
 
@@ -337,4 +339,7 @@ def _class_of_json(declared: Mapping[str, Any]) -> ClassSchema:
         kind = prop["class"] if prop["type"] == "link" else Any if prop["type"] == "Any" else _TYPES[prop["type"]]
         properties[prop["name"]] = Prop(
             _COLLECTIONS[prop["collection"]](kind), optional=prop["optional"], indexed=prop["indexed"], fulltext=prop["fulltext"])
-    return ClassSchema(declared["name"], properties, primary_key=declared["primaryKey"], embedded=declared["embedded"])
+    rules = declared.get("rules") or {}
+    if not isinstance(rules, dict):
+        raise TypeError("rules")
+    return ClassSchema(declared["name"], properties, primary_key=declared["primaryKey"], embedded=declared["embedded"], rules=rules)

@@ -2,11 +2,15 @@
 
 The source is read twice. The first pass creates all objects, many in one call, with the values that do not refer to other objects. The second
 pass writes links, embedded objects and values of type Any that contain links. All of this is one write: everything is imported, or nothing.
+
+A new file gets the rules of the source before its objects, because rules make values that the source does not have. The rules `modified` and
+`revision` come after them, in a second write: they would replace the values of the source.
 """
 
 from __future__ import annotations
 
 import argparse
+import copy
 import json
 import os
 import shutil
@@ -43,6 +47,7 @@ def add(commands: Commands) -> None:
     command.add_argument("--update", choices=["error", "modified", "all"], default="error",
                          help="where an object has the primary key already: an error (the default), write what differs, write all values")
     command.add_argument("--drop-links", action="store_true", help="links to objects that are nowhere become null, and are counted")
+    command.add_argument("--no-rules", action="store_true", help="a new file does not get the rules of the source")
     add_json(command, "tell what was read as JSON")
 
 
@@ -104,15 +109,46 @@ def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int]
     if source.schema is None:
         source.read_as(source.guess())
     assert source.schema is not None
-    declared = list(source.schema.values())
+    later = {} if options.no_rules else {name: declared.rules for name, declared in source.schema.items() if _has_stamps(declared.rules)}
+    declared = [_with_rules(one, {} if options.no_rules else _without_stamps(one.rules)) for one in source.schema.values()]
     try:
         with open_database(options.file, mode="rwc", schema=declared, schema_version=source.version, **secret(options)) as db:
-            return _fill(db, source, options, is_new=True)
+            told = _fill(db, source, options, is_new=True)
+            if later:
+                with db.write():
+                    for name, rules in later.items():
+                        db.set_rules(name, rules)
+            return told
     except BaseException:
         for name in options.file, f"{options.file}.lock", f"{options.file}.note":
             with suppress(OSError):
                 os.remove(name)
         raise
+
+
+_STAMPS = ("modified", "revision")  # Rules that change the values of new objects.
+
+
+def _has_stamps(rules: Mapping[str, Any]) -> bool:
+    properties = rules.get("properties")
+    if not isinstance(properties, dict):
+        return False  # Opening the file tells what is wrong.
+    return any(stamp in own for own in properties.values() if isinstance(own, dict) for stamp in _STAMPS)
+
+
+def _without_stamps(rules: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not _has_stamps(rules):
+        return rules
+    properties = {
+        name: {rule: value for rule, value in own.items() if rule not in _STAMPS} if isinstance(own, dict) else own
+        for name, own in rules["properties"].items()}  # fmt: skip
+    return {**rules, "properties": properties}
+
+
+def _with_rules(declared: ClassSchema, rules: Mapping[str, Any]) -> ClassSchema:
+    found = copy.copy(declared)
+    found.rules = rules
+    return found
 
 
 def _require_classes(db: Database, schema: Mapping[str, ClassSchema]) -> None:

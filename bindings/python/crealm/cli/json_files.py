@@ -88,7 +88,7 @@ class JsonSource(Source):
                 raise DataError(f"{self._path} is no JSON as export writes it: {error}") from error
 
 
-def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+def without_doubles(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     """A JSON object as a dictionary. DataError if a name occurs twice, because it is not clear which value counts."""
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -102,7 +102,7 @@ def _of_lines(file: TextIO) -> Iterator[Tuple[Optional[str], Any]]:
         if not line.strip():
             continue
         try:
-            values = json.loads(line, object_pairs_hook=_unique)
+            values = json.loads(line, object_pairs_hook=without_doubles)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
         if isinstance(values, dict) and "$schema" in values:
@@ -117,7 +117,7 @@ class _Pieces:
     """A parser of JSON that reads the text only as far as needed."""
 
     def __init__(self, file: TextIO) -> None:
-        self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder(object_pairs_hook=_unique)
+        self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder(object_pairs_hook=without_doubles)
         self._is_over = False
 
     def _more(self) -> bool:

@@ -7,6 +7,8 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from ..schema import ClassSchema, Prop
 from .exact import Schema, type_name
+from .rule_lines import rule_lines
+
 
 class Names:
     """Maps names of the file to names that are valid in a language. taken(name): whether the language does not allow a name."""
@@ -26,6 +28,13 @@ class Names:
                 text += "_"
             self._given[name] = text
         return self._given[name]
+
+
+def rule_comments(declared: ClassSchema, indent: str) -> Iterator[str]:
+    """The rules of a class as comments, for languages that have no words for them."""
+    if declared.rules:
+        yield f"{indent}// Rules of the file:"
+        yield from (f"{indent}//   {line}" for line in rule_lines(declared.rules))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -56,6 +65,7 @@ def as_typescript(schema: Schema, version: Any) -> str:
 def _script_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
     for name, prop in declared.properties.items():
         yield f"  {_script_key(name)}!: {_script_type(prop, names)};"
+    yield from rule_comments(declared, "  ")
     yield "  static schema: Realm.ObjectSchema = {"
     yield f"    name: {_text(declared.name)},"
     if declared.primary_key is not None:
@@ -142,6 +152,7 @@ def _kotlin_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
             ("@PrimaryKey", name == declared.primary_key), ("@Index", prop.indexed), ("@FullText", prop.fulltext)) if is_set]
         kind, value = _kotlin_type(prop, names)
         yield f"    {' '.join([*marks, f'var {attributes[name]}: {kind} = {value}'])}"
+    yield from rule_comments(declared, "    ")
 
 
 def _kotlin_type(prop: Prop, names: Names) -> Tuple[str, str]:

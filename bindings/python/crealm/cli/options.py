@@ -30,7 +30,7 @@ class Commands:
 
     def reader(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
         """A command that reads one version of a file and changes nothing."""
-        command = self.alone(name, lambda options: _read(run, options), help)
+        command = self.alone(name, lambda options: read(run, options), help)
         add_file(command)
         add_reading(command)
         add_slot(command)
@@ -38,7 +38,7 @@ class Commands:
 
     def writer(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
         """A command that opens a file for writing, like an application."""
-        command = self.alone(name, lambda options: _write(run, options), help)
+        command = self.alone(name, lambda options: write(run, options), help)
         add_file(command)
         return command
 
@@ -124,12 +124,14 @@ def read_passphrase(path: str) -> bytes:
         return file.readline().rstrip(b"\r\n")
 
 
-def _read(run: Run, options: argparse.Namespace) -> int:
-    def read() -> int:
+def read(run: Run, options: argparse.Namespace) -> int:
+    """Calls run() with one version of a file, which is not changed."""
+
+    def opened() -> int:
         with open_database(options.file, mode=options.mode, slot=slot(options), **secret(options)) as db:
             return run(db, options)
 
-    return told(options, [options.file], read)
+    return told(options, [options.file], opened)
 
 
 def _backup(path: str, format: Optional[int]) -> str:
@@ -151,7 +153,8 @@ def told(options: argparse.Namespace, files: List[str], run: Callable[[], int]) 
     return code if evidence.holds() else FAULTS
 
 
-def _write(run: Run, options: argparse.Namespace) -> int:
+def write(run: Run, options: argparse.Namespace) -> int:
+    """Calls run() with a file that is open for writing."""
     before = file_info(options.file, **secret(options))
     with open_database(options.file, mode="rw", **secret(options)) as db:
         options.upgraded_from = before.format if before.use == "upgrade" else None

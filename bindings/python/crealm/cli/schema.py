@@ -1,22 +1,28 @@
-"""schema: prints the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON."""
+"""schema: prints the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON.
+
+Declarations of Python and JSON declare the rules, too. The other languages have no words for them: there each rule is a comment.
+"""
 
 from __future__ import annotations
 
 import argparse
+import base64
 import keyword
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ..database import Database
 from ..objects import Object
 from ..schema import ClassSchema, Prop
+from ..values import Timestamp
 from .exact import Schema, schema_json, type_name
-from .languages import Names, as_kotlin, as_typescript
+from .languages import Names, as_kotlin, as_typescript, rule_comments
 from .options import DONE, Commands
-from .output import json_text
+from .output import json_text, print_error
+from .rule_lines import rule_lines, with_rules
 
 
 def add(commands: Commands) -> None:
-    command = commands.reader("schema", run, "print the classes and properties")
+    command = commands.reader("schema", run, "print the classes, properties and rules")
     form = command.add_mutually_exclusive_group()
     kinds = (
         ("python", "model classes of this package (the default)"), ("swift", "model classes of RealmSwift"), ("typescript", "classes of realm-js"),
@@ -27,7 +33,8 @@ def add(commands: Commands) -> None:
 
 
 def run(db: Database, options: argparse.Namespace) -> int:
-    print(_FORMS[options.form](db.schema, db.schema_version), end="")
+    classes = with_rules(db, lambda name, error: print_error(f"the rules of {name} cannot be read: {error}"))
+    print(_FORMS[options.form](classes, db.schema_version), end="")
     return DONE
 
 
@@ -60,16 +67,93 @@ def as_python(schema: Schema, version: Any) -> str:
 def _python_lines(declared: ClassSchema, names: Names, uses: "set[str]") -> Iterator[str]:
     # Python changes names that begin with two underscores inside a class.
     attributes = Names(lambda text: text.startswith("__") or keyword.iskeyword(text) or hasattr(Object, text) or text in _PYTHON_TAKEN)
+    ruled, unsaid = declared.rules.get("properties", {}), []
     for key, prop in declared.properties.items():
         marks = [mark for mark, is_set in (
             ("primary_key=True", key == declared.primary_key), ("index=True", prop.indexed), ("fulltext=True", prop.fulltext)) if is_set]
+        for rule, value in ruled.get(key, {}).items():
+            mark = _python_rule(rule, value, uses)
+            if mark is None:
+                unsaid.append({"properties": {key: {rule: value}}})
+            else:
+                marks.append(mark)
         if attributes[key] != key:
             marks.append(f"name={key!r}")
         yield f"    {attributes[key]}: {_python_type(prop, names, uses)}" + (f" = crealm.field({', '.join(marks)})" if marks else "")
-    if names[declared.name] != declared.name:
-        yield from ("", "    class Meta:", f"        name = {declared.name!r}")
+    meta = [f"name = {declared.name!r}"] if names[declared.name] != declared.name else []
+    meta += _python_meta(declared.rules, attributes, unsaid)
+    if meta:
+        yield from ("", "    class Meta:", *(f"        {line}" for line in meta))
     elif not declared.properties:
         yield "    pass"
+    for rules in unsaid:
+        yield from (f"    # The file has a rule that a model cannot declare: {line}" for line in rule_lines(rules))
+
+
+def _python_rule(rule: str, value: Any, uses: "set[str]") -> Optional[str]:
+    """A rule of a property as an argument of field(); None if field() cannot declare it."""
+    if rule != "default":
+        return f"{rule}={value!r}"
+    try:
+        text = _python_default(value, uses)
+    except (ValueError, TypeError, OverflowError):
+        text = None
+    return None if text is None else f"file_default={text}"
+
+
+_PYTHON_MADE = {"NOW": {"$now": True}, "NEW_UUID": {"$new": "uuid"}, "NEW_OBJECT_ID": {"$new": "objectid"}}
+
+
+def _python_default(value: Any, uses: "set[str]") -> Optional[str]:
+    if not isinstance(value, dict):
+        return repr(value)
+    made = next((name for name, form in _PYTHON_MADE.items() if form == value), None)
+    if made is not None:
+        return f"crealm.{made}"
+    if value.keys() == {"$seconds", "$nanoseconds"}:
+        ns = value["$seconds"] * 10**9 + value["$nanoseconds"]
+        Timestamp.from_ns(ns)  # OverflowError outside of the years 1 to 9999.
+        return f"crealm.Timestamp.from_ns({ns})"
+    ((mark, content),) = value.items()
+    if mark == "$bytes":
+        return repr(base64.b64decode(content, validate=True))
+    if mark == "$float":
+        float(content)  # ValueError for a NaN with further bits.
+        return None if content == "-NaN" else f"float({content!r})"
+    if mark == "$float32" and not isinstance(content, str):
+        return f"crealm.Float32({content!r})"
+    if mark == "$objectId":
+        return f"crealm.ObjectId({content!r})"
+    if mark not in ("$decimal", "$uuid") or content.startswith("bits:"):
+        return None
+    name = {"$decimal": "Decimal", "$uuid": "UUID"}[mark]
+    uses.add(name)
+    return f"{name}({content!r})"
+
+
+def _python_meta(rules: Mapping[str, Any], attributes: Names, unsaid: List[Any]) -> Iterator[str]:
+    """The lines of Meta that declare the rules of a class. unsaid: gets the rules that Meta cannot declare."""
+    unique = [_python_unique(one, attributes) for one in rules.get("unique", ())]
+    if unique:
+        yield from ("unique = [", *(f"    {text}," for text in unique), "]")
+    checks = [(one.get("name", ""), one["condition"]) for one in rules.get("checks", ())]
+    if not any(name for name, _ in checks):
+        lines = [f"    {condition!r}," for _, condition in checks]
+        yield from ("checks = [", *lines, "]") if lines else ()
+        return
+    named: Dict[str, str] = {}
+    for name, condition in checks:
+        if name in named:
+            unsaid.append({"checks": [{"name": name, "condition": condition}]})
+        else:
+            named[name] = condition
+    yield from ("checks = {", *(f"    {name!r}: {condition!r}," for name, condition in named.items()), "}")
+
+
+def _python_unique(one: Mapping[str, Any], attributes: Names) -> str:
+    properties = tuple(attributes[name] for name in one["properties"])
+    rest = {word: value for word, value in one.items() if word != "properties"}
+    return repr({"properties": properties, **rest} if rest else properties)
 
 
 def _python_type(prop: Prop, names: Names, uses: "set[str]") -> str:
@@ -121,6 +205,7 @@ def _swift_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
         yield f"    override class func propertiesMapping() -> [String: String] {{ [{pairs}] }}"
     if names[declared.name] != declared.name:
         yield f"    override class func _realmObjectName() -> String? {{ {_swift_text(declared.name)} }}"
+    yield from rule_comments(declared, "    ")
 
 
 def _swift_text(text: str) -> str:

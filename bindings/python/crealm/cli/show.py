@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from datetime import datetime
-from typing import Any, Iterable
+from typing import Any, Iterable, List
 
-from ..collections import Dictionary, List, SetView
+from ..collections import Dictionary, SetView
+from ..collections import List as ListView
 from ..database import Database
 from ..errors import DataError
 from ..objects import Object, Table
@@ -14,7 +15,8 @@ from ..schema import ClassSchema
 from .exact import Exact, schema_json
 from .json_files import plain_object
 from .options import DONE, Commands, add_json, natural
-from .output import WIDTH, print_json, print_table, printable
+from .output import WIDTH, print_error, print_json, print_table, printable
+from .rule_lines import lines_of, with_rules
 
 
 def add(commands: Commands) -> None:
@@ -28,19 +30,20 @@ def show(db: Database, options: argparse.Namespace) -> int:
     names = db.classes if options.only is None else [db[options.only].name]
     limit = max(options.limit, 0)
     if options.json:
-        print_json([_class_json(db[name], limit) for name in names])
+        classes = with_rules(db, lambda name, error: print_error(f"the rules of {name} cannot be read: {error}"))
+        print_json([_class_json(db[name], classes[name], limit) for name in names])
         return DONE
     if not names:
         print("no classes")
     for number, name in enumerate(names):
         if number:
             print()
-        _show_class(db[name], limit)
+        _show_class(db[name], lines_of(db, name), limit)
     return DONE
 
 
-def _class_json(table: Table[Any], limit: int) -> Any:
-    (declared,) = schema_json({table.name: table.schema}, None)["classes"]
+def _class_json(table: Table[Any], schema: ClassSchema, limit: int) -> Any:
+    (declared,) = schema_json({table.name: schema}, None)["classes"]
     return {**declared, "count": len(table), "objects": [plain_object(obj, Exact()) for obj in table[:limit]]}
 
 
@@ -50,7 +53,7 @@ def kind_of(schema: ClassSchema) -> str:
     return f"primary key {schema.primary_key}" if schema.primary_key else ""
 
 
-def _show_class(table: Table[Any], limit: int) -> None:
+def _show_class(table: Table[Any], rules: List[str], limit: int) -> None:
     schema, count = table.schema, len(table)
     kind = kind_of(schema)
     print(printable(f"{table.name}: {count:,} object{'' if count == 1 else 's'}{', ' + kind if kind else ''}"))
@@ -60,6 +63,10 @@ def _show_class(table: Table[Any], limit: int) -> None:
         marks += [mark for mark in ("indexed", "fulltext") if getattr(prop, mark)]
         rows.append([name, str(prop), ", ".join(marks)])
     print_table(rows, indent="  ")
+    if rules:
+        print()
+    for line in rules:
+        print(f"  {line}")
     if not count or not limit:
         return
     print()
@@ -94,7 +101,7 @@ def text_of(value: Any) -> str:
         return f"{value.class_name} #{value.object_key}"
     if isinstance(value, Dictionary):
         return _joined((f"{printable(k[: WIDTH + 1])}: {text_of(v)}" for k, v in value.items()), "{}", len(value))
-    if isinstance(value, (List, SetView)):
+    if isinstance(value, (ListView, SetView)):
         brackets = "{}" if isinstance(value, SetView) else "[]"
         return _joined(map(text_of, value), brackets, len(value))
     return str(value)

@@ -1,0 +1,251 @@
+internal import CoreEngine
+import Foundation
+
+/// What happens to objects at the other end of a link when an object is deleted.
+public enum DeleteRule: UInt8, Sendable {
+    /// The link becomes nil, or is removed from its collection. The default.
+    case nullify = 0
+
+    /// The objects at the other end are deleted too.
+    case cascade = 1
+
+    /// A target is deleted if no other object refers to it.
+    case cascadeLast = 2
+
+    /// The object must not be deleted.
+    case deny = 3
+
+    var engine: EngineDeleteRule { EngineDeleteRule(rawValue: Int64(rawValue)) ?? .nullify }
+}
+
+/// A rule of a class, which the file keeps for every program. `docs/rules.md` describes all rules.
+///
+///     class Order: Object {
+///         @Persisted(primaryKey: true, automatic: true) var id: Int
+///         @Persisted var country: String
+///         @Persisted var number: Int
+///         @Persisted(onDelete: .cascade) var lines: List<Line>
+///         @Persisted var total: Double
+///
+///         override class func rules() -> [Rule] {
+///             [.unique("country", "number"), .check("total >= 0", name: "paid")]
+///         }
+///     }
+public struct Rule: Sendable {
+    enum Kind: Sendable {
+        case onDelete(String, DeleteRule)
+        case onTargetDelete(String, DeleteRule)
+        case automatic(String)
+        case unique([String], name: String, ignoresCase: Bool, nullsAreEqual: Bool)
+        case check(String, name: String)
+        case initial(String, ClassRules.Initial)
+        case created(String)
+        case modified(String)
+        case revision(String)
+        case renamed(from: String)
+        case renamedProperty(String, from: String)
+    }
+
+    let kind: Kind
+
+    /// What happens to the targets of a property when the object that has it is deleted.
+    public static func onDelete(_ property: String, _ rule: DeleteRule) -> Rule { Rule(kind: .onDelete(property, rule)) }
+
+    /// What happens to the object that has the property when one of its targets is deleted: `.nullify`, `.cascade` or
+    /// `.deny`.
+    public static func onTargetDelete(_ property: String, _ rule: DeleteRule) -> Rule {
+        Rule(kind: .onTargetDelete(property, rule))
+    }
+
+    /// The library makes the value of new objects: an integer from 1, a UUID or an ObjectId.
+    public static func automatic(_ property: String) -> Rule { Rule(kind: .automatic(property)) }
+
+    /// No two objects have the same values of these properties.
+    public static func unique(
+        _ properties: String..., name: String = "", ignoringCase: Bool = false, nullsEqual: Bool = false
+    ) -> Rule {
+        Rule(kind: .unique(properties, name: name, ignoresCase: ignoringCase, nullsAreEqual: nullsEqual))
+    }
+
+    /// A condition of the query language that each object meets. The names of properties are those of the file.
+    public static func check(_ condition: String, name: String = "") -> Rule {
+        Rule(kind: .check(condition, name: name))
+    }
+
+    /// The value of new objects, in every program.
+    public static func initial(_ property: String, _ value: Int) -> Rule {
+        Rule(kind: .initial(property, .constant(StoredValue(.int(Int64(value))))))
+    }
+
+    /// The value of new objects, in every program.
+    public static func initial(_ property: String, _ value: String) -> Rule {
+        Rule(kind: .initial(property, .constant(.string(Array(value.utf8)))))
+    }
+
+    /// The value of new objects, in every program.
+    public static func initial(_ property: String, _ value: Double) -> Rule {
+        Rule(kind: .initial(property, .constant(StoredValue(.double(value)))))
+    }
+
+    /// The value of new objects, in every program.
+    public static func initial(_ property: String, _ value: Bool) -> Rule {
+        Rule(kind: .initial(property, .constant(StoredValue(.bool(value)))))
+    }
+
+    /// New objects get the time at which they are made.
+    public static func initialNow(_ property: String) -> Rule { Rule(kind: .initial(property, .now)) }
+
+    /// New objects get a new UUID.
+    public static func initialUUID(_ property: String) -> Rule { Rule(kind: .initial(property, .newUUID)) }
+
+    /// The time of the commit that created the object.
+    public static func created(_ property: String) -> Rule { Rule(kind: .created(property)) }
+
+    /// The time of the last commit that changed the object.
+    public static func modified(_ property: String) -> Rule { Rule(kind: .modified(property)) }
+
+    /// An integer that each commit raises that changes the object.
+    public static func revision(_ property: String) -> Rule { Rule(kind: .revision(property)) }
+
+    /// The class had another name in the file before. It keeps its objects.
+    public static func renamed(from former: String) -> Rule { Rule(kind: .renamed(from: former)) }
+
+    /// A property had another name in the file before. It keeps its values.
+    public static func renamed(_ property: String, from former: String) -> Rule {
+        Rule(kind: .renamedProperty(property, from: former))
+    }
+}
+
+/// The rules that a property wrapper declares, in one byte: each wrapper of each object has it.
+struct PropertyRules: Sendable {
+    private var bits: UInt8 = 0
+
+    init() {}
+
+    init(
+        automatic: Bool = false, unique: Bool = false, onDelete: DeleteRule = .nullify,
+        onTargetDelete: DeleteRule = .nullify
+    ) {
+        bits = (automatic ? 1 : 0) | (unique ? 2 : 0) | onDelete.rawValue << 2 | onTargetDelete.rawValue << 4
+    }
+
+    var isAutomatic: Bool { bits & 1 != 0 }
+    var isUnique: Bool { bits & 2 != 0 }
+    var onDelete: DeleteRule { DeleteRule(rawValue: bits >> 2 & 3) ?? .nullify }
+    var onTargetDelete: DeleteRule { DeleteRule(rawValue: bits >> 4 & 3) ?? .nullify }
+}
+
+extension ClassInfo {
+    /// The rules that the model declares; nil: none.
+    var engineRules: ClassRules? {
+        guard !isDynamic else { return nil }
+        var rules = ClassRules()
+        for property in properties {
+            let name = Name(property.column)
+            if property.rules.isAutomatic { rules.automatic.insert(name) }
+            if property.rules.isUnique { rules.unique.append(ClassRules.Unique([name])) }
+            if property.rules.onDelete != .nullify { rules.onDelete[name] = property.rules.onDelete.engine }
+            if property.rules.onTargetDelete != .nullify {
+                rules.onTargetDelete[name] = property.rules.onTargetDelete.engine
+            }
+        }
+        for rule in type.rules() { add(rule, to: &rules) }
+        return rules.isEmpty ? nil : rules
+    }
+
+    private func column(_ name: String) -> Name { Name(property(name)?.column ?? name) }
+
+    private func add(_ rule: Rule, to rules: inout ClassRules) {
+        switch rule.kind {
+        case .onDelete(let property, let rule): rules.onDelete[column(property)] = rule.engine
+        case .onTargetDelete(let property, let rule): rules.onTargetDelete[column(property)] = rule.engine
+        case .automatic(let property): rules.automatic.insert(column(property))
+        case .unique(let properties, let name, let ignoresCase, let nullsAreEqual):
+            var unique = ClassRules.Unique(properties.map { column($0) })
+            unique.name = name
+            unique.ignoresCase = ignoresCase
+            unique.nullsAreEqual = nullsAreEqual
+            rules.unique.append(unique)
+        case .check(let condition, let name):
+            var check = ClassRules.Check(condition)
+            check.name = name
+            rules.checks.append(check)
+        case .initial(let property, let value): rules.initial[column(property)] = value
+        case .created(let property): rules.created.insert(column(property))
+        case .modified(let property): rules.modified.insert(column(property))
+        case .revision(let property): rules.revision.insert(column(property))
+        case .renamed(let former): rules.renamedFrom = Name(former)
+        case .renamedProperty(let property, let former): rules.renamedProperties[column(property)] = Name(former)
+        }
+    }
+
+    /// The properties whose values the library makes for a new object, unless the program gives one.
+    static func made(_ type: ObjectBase.Type) -> Set<String> {
+        var names: Set<String> = []
+        for rule in type.rules() {
+            switch rule.kind {
+            case .automatic(let property), .initial(let property, _), .created(let property), .modified(let property),
+                .revision(let property):
+                names.insert(property)
+            default: break
+            }
+        }
+        return names
+    }
+}
+
+extension Realm {
+    /// Runs `block` in a savepoint of the open write transaction: its changes are undone alone when it throws. Savepoints
+    /// nest. Objects that were added in an undone savepoint are invalidated.
+    @discardableResult
+    public func savepoint<Result>(_ block: () throws -> Result) throws -> Result {
+        guard isInWriteTransaction else { misuse("A savepoint can only begin inside a write transaction") }
+        do { return try engine.savepoint(block) } catch let error as EngineError { throw Realm.Error.thrown(error) }
+    }
+
+    /// Returns the object with these values of a unique rule; nil if no object has them. Inside a write transaction the
+    /// changes so far count, too.
+    ///
+    /// - Parameter values: The values by the names of the properties, in the order of the rule.
+    /// - Throws: An error if the class has no unique rule for these properties.
+    public func object<Element: Object>(
+        ofType type: Element.Type, forUnique values: KeyValuePairs<String, Any?>
+    ) throws -> Element? {
+        let managed = core.managed(type)
+        do throws(EngineError) {
+            var names: [Name] = [], wanted: [EngineValue] = []
+            for (name, value) in values {
+                guard let property = managed.info.property(name) else {
+                    misuse("Invalid property name '\(name)' for class '\(managed.info.name)'.")
+                }
+                names.append(Name(property.column))
+                wanted.append(try core.value(value, for: property, managed.info))
+            }
+            let found = try wanted.withMixed { (mixed) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in
+                    try engine.find(managed.table, unique: names, mixed)
+                }
+            }
+            return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
+        } catch { throw Realm.Error.thrown(error) }
+    }
+}
+
+extension [EngineValue] {
+    /// Calls `body` with the values. Their bytes are valid during the call.
+    fileprivate func withMixed<R>(_ body: ([Mixed]) throws(EngineError) -> R) throws(EngineError) -> R {
+        var taken: [Mixed] = []
+        return try take(0, &taken, body)
+    }
+
+    private func take<R>(_ index: Int, _ taken: inout [Mixed], _ body: ([Mixed]) throws(EngineError) -> R)
+        throws(EngineError) -> R
+    {
+        guard index < count else { return try body(taken) }
+        var copy = taken
+        return try self[index].withMixed { (mixed) throws(EngineError) in
+            copy.append(mixed)
+            return try take(index + 1, &copy, body)
+        }
+    }
+}
