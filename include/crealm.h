@@ -405,7 +405,8 @@ RLM_API bool crealm_object_set_if_version(realm_object_t* object, realm_property
 /** Begins a part of a write transaction that can be rolled back alone. Savepoints nest. Committing or rolling
  *  back the transaction ends all of them. Observers are told of one commit.
  *
- *  out_savepoint: [optional]; receives the number of the savepoint, for the two functions below.
+ *  out_savepoint: [optional]; receives the number of the savepoint, for the two functions below: 1 for the
+ *                 outermost open one. The number of an ended savepoint is used again.
  *  Thread: confined.
  *  Errors: [realm]; [write]; LIMIT_EXCEEDED beyond 1000 open savepoints. */
 RLM_API bool crealm_begin_savepoint(realm_t* realm, uint32_t* out_savepoint);

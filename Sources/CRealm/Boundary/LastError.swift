@@ -41,7 +41,7 @@ func categories(of code: Int32) -> UInt32 {
     case 1999: return runtime | system
     case 1009, 2021, 3000...3023: return logic | invalid
     case 1000...1998, 9004, 1_000_000: return runtime
-    case 2000...2999: return logic
+    case 2000...2999, 9006: return logic
     case 4201, 4203: return 0x142
     default: return 0
     }

@@ -34,6 +34,13 @@ enum Crypto {
         return out
     }
 
+    /// A digest of a text.
+    static func digest(_ text: String, count: Int) -> [UInt8] {
+        var out: [UInt8] = []
+        Array(text.utf8).withUnsafeBytes { out = digest($0, count: count) }
+        return out
+    }
+
     /// As `digest`, into a buffer, whose size is that of the digest.
     static func digest(_ message: UnsafeRawBufferPointer, into out: UnsafeMutableRawBufferPointer) {
         guard ready, let start = out.baseAddress else { return }

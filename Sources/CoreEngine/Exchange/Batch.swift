@@ -66,7 +66,8 @@ package final class Batch {
         columns = try bind(whole.children, to: table)
         start = first
         primaryKey = columns.first { $0.facts.isPrimaryKey }
-        guard table.primaryKey == nil || primaryKey != nil else {
+        let makesKeys = table.rules?.automatic.contains { $0.column == table.primaryKey } ?? false
+        guard table.primaryKey == nil || primaryKey != nil || makesKeys else {
             throw RealmError(
                 .missingPrimaryKey,
                 "Class '\(table.className ?? table.name)' has a primary key: a column for it is needed")

@@ -294,8 +294,8 @@ extension Realm {
     package func set(
         _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed, ifRevision revision: Int64
     ) throws(RealmError) -> Bool {
-        let group = try writing().group
-        guard let table = try group.table(tableKey), try table.isValid(object) else { throw invalidated() }
+        let table = try writableTable(tableKey, object)
+        guard try table.isValid(object) else { throw invalidated() }
         guard let row = table.rules?.atCommit.first(where: { $0.kind == .revision }),
             let facts = table.facts(row.column)
         else {

@@ -17,10 +17,21 @@ struct RuleCheck {
         }
     }
 
-    /// The first of the objects, which exist, that does not meet the condition.
+    /// The check of a row; nil when it names a property that does not exist any more: then it has no effect.
+    static func bound(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) -> RuleCheck? {
+        do throws(RealmError) { return try RuleCheck(group, table, row) } catch {
+            guard error.code == .invalidQuery || error.code == .invalidQueryString || error.code == .invalidProperty
+            else { throw error }
+            return nil
+        }
+    }
+
+    /// The first of the objects that does not meet the condition. Objects that do not exist are skipped.
     func firstBroken(_ keys: [ObjKey]) throws(RealmError) -> ObjKey? {
+        // Counting all objects that meet the condition is faster than to test many of them one by one.
+        if keys.count > 1000, try keys.count >= table.count() / 8, try query.count(group) == table.count() { return nil }
         _ = try query.open(group)
-        for key in keys {
+        for key in keys where try table.isValid(key) {
             try table.test()
             if try !query.condition.matches(table, key) { return key }
         }

@@ -43,13 +43,12 @@ package struct RuleKeeper {
         var entries: [UniqueChange] = []
         for one in touched.all where !one.rules.atCommit.isEmpty {
             guard let table = try group.table(one.rules.key) else { continue }
-            let alive = try one.keys.living(in: table)
             for row in one.rules.atCommit {
                 switch row.kind {
                 case .check:
-                    let check = try RuleCheck(group, table, row)
-                    if let broken = try check.firstBroken(alive) { throw try check.broken(broken) }
-                case .unique: if let change = try uniqueChange(table, row, one, alive) { entries.append(change) }
+                    guard let check = try RuleCheck.bound(group, table, row) else { continue }
+                    if let broken = try check.firstBroken(one.keys) { throw try check.broken(broken) }
+                case .unique: if let change = try uniqueChange(table, row, one) { entries.append(change) }
                 default: break
                 }
             }
@@ -65,40 +64,50 @@ package struct RuleKeeper {
     /// The new entries of a unique index, and those that leave.
     private struct UniqueChange {
         let rule: UniqueRule
-        var leaving: [(ObjKey, [UInt8])] = []
-        var entering: [(ObjKey, [UInt8])] = []
+        var leaving: [UniqueRule.Entry] = []
+        var entering: [UniqueRule.Entry] = []
 
         func apply() throws(RealmError) {
-            for (object, bytes) in leaving { try rule.leave(object, bytes) }
-            for (object, bytes) in entering { try rule.enter(object, bytes) }
+            for entry in leaving { try rule.leave(entry) }
+            for entry in entering { try rule.enter(entry) }
         }
     }
 
     private func uniqueChange(
-        _ table: Table, _ row: RuleRow, _ touched: TouchedObjects.Touched, _ alive: [ObjKey]
+        _ table: Table, _ row: RuleRow, _ touched: TouchedObjects.Touched
     ) throws(RealmError) -> UniqueChange? {
         guard let key = try key(of: row) else { return nil }
         let rule = try UniqueRule(group, table, row, key)
         guard rule.isWhole else { return nil }
         var change = UniqueChange(rule: rule)
-        var new: [[UInt8]: ObjKey] = [:]
-        for object in alive {
-            guard let bytes = try rule.values(table, object) else { continue }
-            if let other = new.updateValue(object, forKey: bytes) { throw try rule.broken(object, other) }
-            change.entering.append((object, bytes))
+        try change.entering.makeRoom(for: touched.keys.count)
+        for object in try touched.keys.living(in: table) {
+            if let entry = try rule.entry(of: object, in: table) { change.entering.append(entry) }
         }
-        for (object, bytes) in change.entering {
-            if let other = try rule.other(than: object, with: bytes) { throw try rule.broken(object, other) }
+        // In the order of the index, which is that of the hashes.
+        change.entering.sort { $0.hash != $1.hash ? $0.hash < $1.hash : $0.object < $1.object }
+        try rule.expectDifferent(change.entering)
+        let isFirst = try rule.isEmpty
+        if !isFirst {
+            for entry in change.entering {
+                if let other = try rule.other(than: entry) { throw try rule.broken(entry.object, other) }
+            }
         }
-        let changed = touched.keys.filter { !touched.isNew($0) }
+        let changed = isFirst ? [] : touched.keys.filter { !table.isNew($0) }
         guard !changed.isEmpty, let pin = transaction.sharedPin else { return change }
         let before = try Transaction(reading: pin)
         defer { before.endReading() }
-        guard let old = try before.group.table(table.key) else { return change }
-        let present = Dictionary(uniqueKeysWithValues: change.entering.map { ($0.0, $0.1) })
+        guard let old = try before.group.table(table.key), rule.fits(old) else { return change }
         for object in changed where try old.isValid(object) {
-            guard let bytes = try rule.values(old, object), present[object] != bytes else { continue }
-            change.leaving.append((object, bytes))
+            guard let entry = try rule.entry(of: object, in: old) else { continue }
+            change.leaving.append(entry)
+        }
+        // An object whose values are the same keeps its entry.
+        let present = Set(change.entering)
+        let stays = Set(change.leaving.filter { present.contains($0) })
+        if !stays.isEmpty {
+            change.leaving.removeAll { stays.contains($0) }
+            change.entering.removeAll { stays.contains($0) }
         }
         return change
     }
@@ -110,12 +119,13 @@ package struct RuleKeeper {
     /// Writes times and numbers of changes.
     private func stamp(_ table: Table, _ touched: TouchedObjects.Touched) throws(RealmError) {
         let now = AutomaticValues.now()
-        for row in touched.rules.atCommit {
+        let kinds: [RuleKind] = [.created, .modified, .revision]
+        for row in touched.rules.atCommit where kinds.contains(row.kind) {
             guard let column = table.facts(row.column) else { continue }
             for object in try touched.keys.living(in: table) {
                 switch row.kind {
                 case .modified: _ = try table.set(object, column, .timestamp(now))
-                case .created where touched.isNew(object):
+                case .created where table.isNew(object):
                     // A program that copies objects keeps their times.
                     let value = try table.get(object, column) ?? .null
                     let isUnset = value.isNull || Mixed.equal(value, .timestamp(Timestamp(seconds: 0, nanoseconds: 0)))
@@ -162,7 +172,7 @@ package struct RuleKeeper {
             else { continue }
             for i in own.automatic.indices {
                 let next = try RuleBuilder.firstNumber(table, own.automatic[i].column)
-                if next > 0 { own.note(next - 1, in: own.automatic[i].column) }
+                if next != 0 { own.note(next &- 1, in: own.automatic[i].column) }
             }
             try forEachViolation(own, table, repairing: true) { (violation) throws(RealmError) in
                 count += 1
@@ -188,7 +198,7 @@ package struct RuleKeeper {
         for row in own.atCommit {
             switch row.kind {
             case .check:
-                let check = try RuleCheck(group, table, row)
+                guard let check = try RuleCheck.bound(group, table, row) else { continue }
                 try check.forEachBroken { (object) throws(RealmError) in
                     try report(
                         Violation(

@@ -52,7 +52,7 @@ extension Group {
         let rows = try RuleBuilder(self, table).rows(wanted)
         // The rules are read again below: counters of this transaction must be in the file by then.
         if let store = try RuleTable(self) { for own in rules?.all.map({ $0 }) ?? [] { try own.writeCounters(store) } }
-        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind != .kept } ?? []
+        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind.isDeclared } ?? []
         let gone = addingOnly ? [] : present.filter { old in !rows.contains { $0.isSame(as: old.row) } }
         let new = rows.filter { row in !present.contains { row.isSame(as: $0.row) } }
         guard !gone.isEmpty || !new.isEmpty else { return }
@@ -85,7 +85,7 @@ extension Group {
     /// Whether the class has exactly these rules, or with `addingOnly` at least these.
     package func hasRules(_ wanted: ClassRules, of table: Table, addingOnly: Bool) throws(RealmError) -> Bool {
         let rows = try RuleBuilder(self, table).rows(wanted)
-        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind != .kept } ?? []
+        let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind.isDeclared } ?? []
         guard rows.allSatisfy({ row in present.contains { row.isSame(as: $0.row) } }) else { return false }
         return addingOnly || present.allSatisfy { old in rows.contains { $0.isSame(as: old.row) } }
     }
@@ -139,6 +139,12 @@ struct RuleBuilder {
             row.label = check.name
             row.text = check.condition
             rows.append(row)
+        }
+        for (i, row) in rows.enumerated() {
+            let isTwice = rows[..<i].contains {
+                $0.isSame(as: row) || (!row.label.isEmpty && $0.label == row.label && $0.kind == row.kind)
+            }
+            if isTwice { throw invalid("the same rule, or the same name of a rule, occurs twice") }
         }
         return rows
     }
@@ -225,7 +231,10 @@ struct RuleBuilder {
         guard let facts = table.facts(column), facts.type == .int else { return 0 }
         var next: Int64 = 1
         for key in try table.allKeys() {
-            if case .int(let value)? = try table.get(key, facts), value >= next { next = value == .max ? .max : value + 1 }
+            if case .int(let value)? = try table.get(key, facts), value >= next {
+                guard value < .max else { return TableRules.Automatic.used }
+                next = value + 1
+            }
         }
         return next
     }

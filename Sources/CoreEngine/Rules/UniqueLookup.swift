@@ -22,6 +22,11 @@ enum UniqueLookup {
         }
         let rule = try UniqueRule(group, table, row, key)
         guard rule.isWhole, let bytes = try rule.values(values) else { return nil }
+        let kept = try store.rows().first { $0.row.kind == .kept && $0.row.table == table.key }?.row.number
+        if touched == nil, kept != table.storedContentVersion {
+            // Another library has written the class since, and no write transaction has repaired the index.
+            return try rule.search(bytes)
+        }
         if let found = try rule.other(than: .null, with: bytes) { return found }
         guard let touched, let rules = group.rules else { return nil }
         let changed = TouchedObjects(rules)

@@ -6,7 +6,7 @@
 ///    a gap.
 /// 2. An entry may be left behind by a write of another library. So an entry counts only if its object has those
 ///    values now.
-struct UniqueRule {
+final class UniqueRule {
     /// Types of properties that can be unique.
     static let types: [ColumnType] = [
         .int, .bool, .string, .binary, .timestamp, .float, .double, .objectId, .uuid, .link,
@@ -48,58 +48,100 @@ struct UniqueRule {
         row.text.split(separator: ",").compactMap { Int64($0).map { ColKey($0) } }
     }
 
-    private static func indexName(_ key: ObjKey) -> Name { Name("crealm_unique_\(key.raw)") }
-
     static func drop(_ group: Group, _ key: ObjKey) throws(RealmError) {
-        if let index = try group.table(named: indexName(key)) { try group.removeTable(index) }
+        if let index = try group.table(named: RuleTable.indexName(key)) { try group.removeTable(index) }
     }
+
+    /// The table of the index, and its column.
+    private var opened: (table: Table, object: ColumnFacts)?
 
     /// The table of the index, and its column; nil if the file lost it.
     private func index() throws(RealmError) -> (table: Table, object: ColumnFacts)? {
-        guard let index = try group.table(named: Self.indexName(key)) else { return nil }
+        if let opened { return opened }
+        guard let index = try group.table(named: RuleTable.indexName(key)) else { return nil }
         guard let column = index.column(named: "object"), let facts = index.facts(column.key), facts.type == .int,
             !facts.isCollection, !facts.isNullable
         else {
             throw .corrupt("unique index without its column")
         }
-        return (index, facts)
+        opened = (index, facts)
+        return opened
     }
 
     private func makeIndex() throws(RealmError) -> (table: Table, object: ColumnFacts) {
         if let known = try index() { return known }
-        try group.addTable(Self.indexName(key)).addColumn("object", .int, [])
+        try group.addTable(RuleTable.indexName(key)).addColumn("object", .int, [])
         guard let made = try index() else { throw RealmError(.brokenInvariant, "A new index does not exist") }
         return made
     }
 
+    /// Whether the index has no entries.
+    var isEmpty: Bool { get throws(RealmError) { try index().map { index throws(RealmError) in try index.table.count() } ?? 0 == 0 } }
+
+    /// Whether another version of the table has all properties of the rule.
+    func fits(_ other: Table) -> Bool { columns.allSatisfy { other.facts($0.key) != nil } }
+
     // MARK: Values
 
-    /// The values of an object as bytes: equal bytes mean equal values. nil: the object has a null, and is equal to no
-    /// other.
-    func values(_ table: Table, _ object: ObjKey) throws(RealmError) -> [UInt8]? {
-        var bytes: [UInt8] = []
+    /// An object and the hash of its values.
+    struct Entry: Hashable {
+        let hash: Int64
+        let object: ObjKey
+    }
+
+    /// The bytes of the values that were read last.
+    private var buffer: [UInt8] = []
+
+    /// Reads the values of an object into `buffer`: equal bytes mean equal values.
+    ///
+    /// - Returns: false if the object has a null, and is equal to no other.
+    private func read(_ object: ObjKey, _ table: Table) throws(RealmError) -> Bool {
+        buffer.removeAll(keepingCapacity: true)
         for column in columns {
-            guard let value = try table.get(object, column) else { return nil }
-            guard try Self.append(value, to: &bytes, ignoringCase: row.number & Rules.uniqueIgnoresCase != 0) else {
-                guard row.number & Rules.uniqueNullsAreEqual != 0 else { return nil }
-                bytes.append(0)
-                continue
-            }
+            guard let value = try table.get(object, column), try append(value) else { return false }
         }
-        return bytes
+        return true
+    }
+
+    /// Appends a value to `buffer`; false if it makes its object different from all others.
+    private func append(_ value: Mixed) throws(RealmError) -> Bool {
+        let ignoresCase = row.number & Rules.uniqueIgnoresCase != 0
+        if try Self.append(value, to: &buffer, ignoringCase: ignoresCase) { return true }
+        buffer.append(0)
+        return row.number & Rules.uniqueNullsAreEqual != 0
+    }
+
+    /// The entry of an object; nil if it needs none.
+    func entry(of object: ObjKey, in table: Table) throws(RealmError) -> Entry? {
+        guard try read(object, table) else { return nil }
+        return Entry(hash: try hash(buffer), object: object)
+    }
+
+    /// The bytes of an object's values; nil if it needs no entry.
+    func values(_ table: Table, _ object: ObjKey) throws(RealmError) -> [UInt8]? {
+        try read(object, table) ? buffer : nil
     }
 
     /// The bytes of values that a caller looks for, in the order of the properties.
     func values(_ wanted: [Mixed]) throws(RealmError) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        for value in wanted {
-            guard try Self.append(value, to: &bytes, ignoringCase: row.number & Rules.uniqueIgnoresCase != 0) else {
-                guard row.number & Rules.uniqueNullsAreEqual != 0 else { return nil }
-                bytes.append(0)
+        buffer.removeAll(keepingCapacity: true)
+        for value in wanted { guard try append(value) else { return nil } }
+        return buffer
+    }
+
+    /// Throws 9006 if two of the objects have the same values. The entries are in the order of their hashes.
+    func expectDifferent(_ entries: [Entry]) throws(RealmError) {
+        var first = 0
+        for i in entries.indices.dropFirst() {
+            guard entries[i].hash == entries[first].hash else {
+                first = i
                 continue
             }
+            guard let bytes = try values(table, entries[i].object) else { continue }
+            for j in first..<i where try values(table, entries[j].object) == bytes {
+                throw try broken(entries[i].object, entries[j].object)
+            }
         }
-        return bytes
     }
 
     /// Appends the type, the length and the bytes of a value; false for null.
@@ -171,18 +213,38 @@ struct UniqueRule {
         return nil
     }
 
+    /// An object other than that of the entry that has its values now.
+    func other(than entry: Entry) throws(RealmError) -> ObjKey? {
+        guard let (index, column) = try index(), case .int(let raw)? = try index.get(ObjKey(entry.hash), column) else {
+            return nil
+        }
+        // Nearly always its own entry, or one that does not count.
+        if raw == entry.object.raw, try index.get(ObjKey(entry.hash + 1), column) == nil { return nil }
+        guard let bytes = try values(table, entry.object) else { return nil }
+        return try other(than: entry.object, with: bytes)
+    }
+
     /// The object with these values, in the order of the properties. The index must be up to date.
     func find(_ wanted: [Mixed]) throws(RealmError) -> ObjKey? {
         guard let bytes = try values(wanted) else { return nil }
         return try other(than: .null, with: bytes)
     }
 
+    /// The first object with these values, without the index.
+    func search(_ bytes: [UInt8]) throws(RealmError) -> ObjKey? {
+        for object in try table.allKeys() {
+            try table.test()
+            if try values(table, object) == bytes { return object }
+        }
+        return nil
+    }
+
     // MARK: Changing
 
     /// Enters an object. An entry that does not count is used again.
-    func enter(_ object: ObjKey, _ bytes: [UInt8]) throws(RealmError) {
-        let (index, column) = try makeIndex()
-        var place = try hash(bytes)
+    func enter(_ entry: Entry) throws(RealmError) {
+        let (index, column) = try makeIndex(), object = entry.object
+        var place = entry.hash
         while case .int(let raw)? = try index.get(ObjKey(place), column) {
             let found = ObjKey(raw)
             if found == object { return }
@@ -200,9 +262,10 @@ struct UniqueRule {
     }
 
     /// Removes the entry that an object had with these values. Entries behind it move up, so that no gap hides them.
-    func leave(_ object: ObjKey, _ bytes: [UInt8]) throws(RealmError) {
+    func leave(_ entry: Entry) throws(RealmError) {
         guard let (index, column) = try index() else { return }
-        var place = try hash(bytes)
+        let object = entry.object
+        var place = entry.hash
         while case .int(let raw)? = try index.get(ObjKey(place), column), raw != object.raw { place += 1 }
         guard case .int? = try index.get(ObjKey(place), column) else { return }
         var next = place + 1
@@ -216,40 +279,53 @@ struct UniqueRule {
         try index.removePlaced(ObjKey(place))
     }
 
+    /// The entries of all objects of the class, in the order of the index.
+    private func allEntries() throws(RealmError) -> [Entry] {
+        var all: [Entry] = []
+        for object in try table.allKeys() {
+            try table.test()
+            if let entry = try entry(of: object, in: table) { all.append(entry) }
+        }
+        all.sort { $0.hash != $1.hash ? $0.hash < $1.hash : $0.object < $1.object }
+        return all
+    }
+
+    private func makeAnew(_ entries: [Entry]) throws(RealmError) {
+        try Self.drop(group, key)
+        opened = nil
+        _ = try makeIndex()
+        for entry in entries { try enter(entry) }
+    }
+
     /// Builds the index over all objects of the class.
     ///
     /// - Throws: 9006 when two objects have the same values.
     func build() throws(RealmError) {
-        try Self.drop(group, key)
-        _ = try makeIndex()
-        for object in try table.allKeys() {
-            try table.test()
-            guard let bytes = try values(table, object) else { continue }
-            if let other = try other(than: object, with: bytes) { throw try broken(object, other) }
-            try enter(object, bytes)
-        }
+        let all = try allEntries()
+        try expectDifferent(all)
+        try makeAnew(all)
     }
 
     /// Passes the objects that have the values of an earlier object to `report`, which returns whether to go on.
     ///
-    /// - Parameter rebuilding: builds the index anew; needs a write transaction.
+    /// - Parameter rebuilding: builds the index anew; needs a write transaction. All objects have entries then: a change
+    ///   of each one finds the others.
     func forEachDuplicate(
         rebuilding: Bool, _ report: (_ object: ObjKey, _ other: ObjKey) throws(RealmError) -> Bool
     ) throws(RealmError) {
-        if rebuilding {
-            try Self.drop(group, key)
-            _ = try makeIndex()
-        }
-        var seen: [[UInt8]: ObjKey] = [:]
-        for object in try table.allKeys() {
-            try table.test()
-            guard let bytes = try values(table, object) else { continue }
-            if let other = seen[bytes] {
-                if try !report(object, other) { return }
+        let all = try allEntries()
+        if rebuilding { try makeAnew(all) }
+        var first = 0
+        for i in all.indices.dropFirst() {
+            guard all[i].hash == all[first].hash else {
+                first = i
                 continue
             }
-            seen[bytes] = object
-            if rebuilding { try enter(object, bytes) }
+            guard let bytes = try values(table, all[i].object) else { continue }
+            for j in first..<i where try values(table, all[j].object) == bytes {
+                if try !report(all[i].object, all[j].object) { return }
+                break
+            }
         }
     }
 

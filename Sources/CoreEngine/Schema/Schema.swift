@@ -10,8 +10,8 @@
 /// May use: Tables, Basics.
 enum SchemaLimits {
     /// The maximum length of class and property names, in bytes.
-    static let maxClassName = 57
-    static let maxPropertyName = 63
+    static let maxClassName = LongNames.limit
+    static let maxPropertyName = LongNames.limit
 
     /// The schema version of a file without one.
     static let notVersioned = UInt64.max

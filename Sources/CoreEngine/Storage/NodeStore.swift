@@ -50,6 +50,9 @@ final class NodeStore {
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
 
+    /// Slab nodes below `ownStart` that an open savepoint replaced or deleted: they are free when it is released.
+    private var freedBelow: [Int] = []
+
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
@@ -182,6 +185,7 @@ final class NodeStore {
         ownStart = slabStart
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
+        freedBelow.removeAll()
         freedBytes = 0
         freedRoom = Self.unmeasured
         for i in bins.indices { bins[i] = 0 }
@@ -208,6 +212,7 @@ final class NodeStore {
         fileprivate let end: Int
         fileprivate let bins: [Int]
         fileprivate let freedCount: Int
+        fileprivate let freedBelowCount: Int
         fileprivate let freedBytes: Int
     }
 
@@ -215,7 +220,8 @@ final class NodeStore {
     /// would be overwritten.
     func beginPart() -> SlabMark {
         let mark = SlabMark(
-            ownStart: ownStart, end: slabEnd, bins: bins, freedCount: freedInFile.count, freedBytes: freedBytes)
+            ownStart: ownStart, end: slabEnd, bins: bins, freedCount: freedInFile.count,
+            freedBelowCount: freedBelow.count, freedBytes: freedBytes)
         ownStart = slabEnd
         for i in bins.indices { bins[i] = 0 }
         return mark
@@ -224,8 +230,34 @@ final class NodeStore {
     /// Ends the part and keeps its nodes. Nodes from before may be changed in place again.
     func keepPart(_ mark: SlabMark) {
         ownStart = mark.ownStart
-        // Where the part has free chunks itself, those from before are lost until the transaction ends.
-        for i in bins.indices where bins[i] == 0 { bins[i] = mark.bins[i] }
+        // The free chunks of the part, which are few, come before those from before it.
+        for i in bins.indices where mark.bins[i] != 0 {
+            guard bins[i] != 0 else {
+                bins[i] = mark.bins[i]
+                continue
+            }
+            var last = bins[i]
+            while true {
+                let next = (base + last).load(fromByteOffset: 8, as: Int.self)
+                if next == 0 { break }
+                last = next
+            }
+            (base + last).storeBytes(of: mark.bins[i], toByteOffset: 8, as: Int.self)
+        }
+        // What the part replaced of the nodes that may be changed in place again.
+        var kept = mark.freedBelowCount
+        for i in mark.freedBelowCount..<freedBelow.count {
+            let at = freedBelow[i]
+            if at >= ownStart {
+                let (bin, _) = Self.sizeClass(slabSize(base + at))
+                (base + at).storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
+                bins[bin] = at
+            } else {
+                freedBelow[kept] = at
+                kept += 1
+            }
+        }
+        freedBelow.removeSubrange(kept...)
     }
 
     /// Ends the part and discards its nodes. Nothing that was read in it may be used any more.
@@ -234,6 +266,7 @@ final class NodeStore {
         slabEnd = mark.end
         bins = mark.bins
         freedInFile.removeSubrange(mark.freedCount...)
+        freedBelow.removeSubrange(mark.freedBelowCount...)
         freedBytes = mark.freedBytes
     }
 
@@ -427,7 +460,9 @@ final class NodeStore {
             let (bin, _) = Self.sizeClass(slabSize(node.address))
             node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
             bins[bin] = node.ref.offset
-        } else if node.ref.offset < slabStart {
+        } else if node.ref.offset >= slabStart {
+            freedBelow.append(node.ref.offset)
+        } else {
             freedInFile.append(FileChunk(offset: node.ref.offset, size: node.size))
             freedBytes &+= node.size
         }

@@ -7,6 +7,9 @@ struct Column {
     var attributes: ColumnAttributes
     var name: Name
 
+    /// The name that the spec stores, if it is a shortened one.
+    var storedName: Name?
+
     /// Table at the other end of a link or backlink column, null otherwise.
     var oppositeTable: TableKey = .null
 

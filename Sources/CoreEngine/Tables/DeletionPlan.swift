@@ -28,7 +28,19 @@ struct DeletionPlan {
         /// Number of keys whose rules were followed.
         var followed = 0
 
+        private var isSorted = true
+
         init(_ table: Table) { self.table = table }
+
+        @inline(__always) func append(_ key: ObjKey) {
+            if let last = keys.last, last > key { isSorted = false }
+            keys.append(key)
+        }
+
+        func sort() {
+            if !isSorted { keys.sort() }
+            isSorted = true
+        }
 
         var nextToFollow: ObjKey? {
             guard followed < keys.count else { return nil }
@@ -47,24 +59,29 @@ struct DeletionPlan {
         self.rules = rules
     }
 
-    /// The objects, table by table.
-    var objects: [(table: Table, keys: [ObjKey])] { parts.compactMap { $0.map { ($0.table, $0.keys) } } }
+    /// The objects, table by table. In the order of their keys, so that neighbours are removed together.
+    var objects: [(table: Table, keys: [ObjKey])] {
+        parts.compactMap { part in
+            guard let part else { return nil }
+            part.sort()
+            return (part.table, part.keys)
+        }
+    }
 
     private func contains(_ table: TableKey, _ key: ObjKey) -> Bool {
         guard table.index < parts.count else { return false }
         return parts[table.index]?.members.contains(key) ?? false
     }
 
-    /// Adds an object; an object that does not exist is skipped.
+    /// Adds an object. An object that does not exist may be added: it has no links, and is not deleted.
     mutating func add(_ table: Table, _ key: ObjKey) throws(RealmError) {
-        guard try table.isValid(key) else { return }
         let index = table.tableIndex
         while parts.count <= index { parts.append(nil) }
         let part = parts[index] ?? Part(table)
         parts[index] = part
         guard part.members.insert(key) else { return }
         if part.keys.count == part.followed { open.append(index) }
-        part.keys.append(key)
+        part.append(key)
         guard !waiting.isEmpty, let others = waiting.removeValue(forKey: ObjectAddress(table: table.key, key: key))
         else { return }
         for other in others { try reconsider(other.table, other.key) }
@@ -106,15 +123,19 @@ struct DeletionPlan {
                 }
             }
         }
+        var targets: [ObjectAddress] = []
+        if outgoing.isEmpty, incoming.isEmpty { part.followed = part.keys.count }
         while let key = part.nextToFollow {
             try table.test()
             for (column, rule) in outgoing {
-                var targets: [ObjectAddress] = []
+                targets.removeAll(keepingCapacity: true)
                 try table.forEachTarget(key, column) { (target, object) throws(RealmError) in
                     targets.append(ObjectAddress(table: target, key: object))
                 }
+                var other: Table?
                 for target in targets {
-                    guard let other = try group.table(target.table) else { continue }
+                    if other?.key != target.table { other = try group.table(target.table) }
+                    guard let other else { continue }
                     if rule == .cascade { try add(other, target.key) } else { try reconsider(target.table, target.key) }
                 }
             }

@@ -24,6 +24,13 @@ final class Group {
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
     private var names: [Name] = []
+
+    /// Where the stored name of a table is a shortened one: the stored name. By table index.
+    private var storedNames: [Int: Name] = [:]
+
+    /// The whole names of classes and properties with shortened names, and the ref of the table that has them.
+    private(set) var longNames = LongNames()
+    private var longNamesRef = Ref.null
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
 
@@ -54,12 +61,21 @@ final class Group {
 
     /// What the group is made of at the beginning of a savepoint.
     struct Mark {
-        fileprivate let names: Ref
-        fileprivate let tables: Ref
-        fileprivate let syncFileId: UInt64
+        fileprivate let namesRef: Ref
+        fileprivate let tablesRef: Ref
+        fileprivate let names: [Name]
+        fileprivate let storedNames: [Int: Name]
+        fileprivate let longNames: LongNames
+        fileprivate let longNamesRef: Ref
+        fileprivate let slots: [RefOrTagged]
+        fileprivate let byName: [Int]
+        fileprivate let isModified: Bool
+        fileprivate let namesModified: Bool
+        fileprivate let rules: GroupRules?
+        fileprivate let counters: [(rules: TableRules, automatic: [TableRules.Automatic])]
 
         /// The objects that the transaction had created before, by table index.
-        let made: [Int: [ClosedRange<UInt64>]]
+        fileprivate let made: [Int: [ClosedRange<UInt64>]]
 
         func isMade(_ object: ObjKey, in table: Table) -> Bool {
             table.isIn(made[table.tableIndex] ?? [], object)
@@ -69,23 +85,44 @@ final class Group {
     /// The objects that this transaction created before its last savepoint, for tables that are opened again.
     private var madeBefore: [Int: [ClosedRange<UInt64>]] = [:]
 
-    /// Writes all changes into nodes and opens the group anew, so that nothing in memory leads to nodes that may be
-    /// changed in place.
+    /// Writes all changes into nodes.
     func mark() throws(RealmError) -> Mark {
-        if let rules, let store = try RuleTable(self) { for own in rules.all { try own.writeCounters(store) } }
-        try flush()
+        try flush(onlyUnwritten: true)
         var made = madeBefore
-        for case let table? in tables { made[table.tableIndex] = table.madeSequences }
-        let mark = Mark(names: namesRef, tables: tablesRef, syncFileId: syncFileId, made: made)
-        return mark
+        for case let table? in tables where !table.madeSequences.isEmpty {
+            made[table.tableIndex] = table.madeSequences
+        }
+        return Mark(
+            namesRef: namesRef, tablesRef: tablesRef, names: names, storedNames: storedNames, longNames: longNames,
+            longNamesRef: longNamesRef, slots: slots, byName: byName, isModified: isModified,
+            namesModified: namesModified, rules: rules,
+            counters: rules?.all.filter { !$0.automatic.isEmpty }.map { ($0, $0.automatic) } ?? [], made: made)
     }
 
-    /// Opens the group as it was at the mark.
+    /// A savepoint began or ended: nodes that could be changed in place may be fixed now.
+    func closeNodes() { for case let table? in tables { table.closeNodes() } }
+
+    /// Goes back to the mark. Tables that did not change since stay open.
     func open(_ mark: Mark) throws(RealmError) {
-        forgetTables()
-        madeBefore = mark.made
-        try load(names: mark.names, tables: mark.tables)
-        if rules != nil || tableIndex(named: RuleTable.name) != nil { try readRules() }
+        for i in tables.indices {
+            guard let table = tables[i] else { continue }
+            let isSame = i < mark.slots.count && mark.slots[i] == slots[i] && !table.isUnwritten
+            if isSame, names[i] == mark.names[i] { continue }
+            tables[i] = nil
+        }
+        while tables.count > mark.slots.count { tables.removeLast() }
+        (namesRef, tablesRef, names, slots, byName) = (
+            mark.namesRef, mark.tablesRef, mark.names, mark.slots, mark.byName
+        )
+        (storedNames, longNames, longNamesRef) = (mark.storedNames, mark.longNames, mark.longNamesRef)
+        (isModified, namesModified, madeBefore) = (mark.isModified, mark.namesModified, mark.made)
+        for (own, automatic) in mark.counters { own.restore(automatic) }
+        use(mark.rules)
+        updateFast()
+        for case let table? in tables {
+            table.madeSequences = mark.made[table.tableIndex] ?? []
+            table.closeNodes()
+        }
     }
 
     // MARK: Rules
@@ -142,6 +179,7 @@ final class Group {
         guard !newTables.isNull else {
             (names, slots, tables, byName) = ([], [], [], [])
             (namesRef, tablesRef) = (.null, .null)
+            forgetLongNames()
             updateFast()
             return
         }
@@ -169,23 +207,91 @@ final class Group {
             }
             names = []
             for i in 0..<node.count { names.append(try node.get(i, store)) }
-            // If a damaged file has a name twice, the lower index comes first.
-            byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted {
-                names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
-            }
+            byName = []
         }
         slots = newSlots
         tables = kept
+        if !sameNames {
+            storedNames = [:]
+            sortNames()
+        }
         updateFast()
         (namesRef, tablesRef) = (newNames, newTables)
+        try readLongNames(sameNames: sameNames)
+    }
+
+    /// Gives tables their whole names. Reads the table of rules only when it changed.
+    private func readLongNames(sameNames: Bool) throws(RealmError) {
+        let index = tableIndex(named: RuleTable.name)
+        let ref = index.map { slots[$0].ref } ?? .null
+        guard ref != longNamesRef || !sameNames else { return }
+        let before = longNames
+        if ref != longNamesRef {
+            // A damaged table of rules does not keep anybody from reading.
+            longNames =
+                try RealmError.unlessDamaged { () throws(RealmError) in try RuleTable(self)?.longNames() }
+                ?? LongNames()
+            longNamesRef = ref
+        }
+        if longNames != before {
+            // Open tables may have columns with other names now.
+            for i in tables.indices { tables[i] = nil }
+            updateFast()
+        }
+        guard longNames != before || !sameNames, !longNames.tables.isEmpty else { return }
+        for i in liveIndexes {
+            guard let name = longNames.tables[try table(at: i).key], storedNames[i] == nil else { continue }
+            storedNames[i] = names[i]
+            names[i] = name
+            tables[i] = nil
+        }
+        updateFast()
+        sortNames()
+    }
+
+    private func sortNames() {
+        // If a damaged file has a name twice, the lower index comes first.
+        byName = slots.indices.filter { !slots[$0].isTagged }.sorted {
+            names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1]
+        }
+    }
+
+    /// Stores the whole name of a class, or of a property, whose stored name is shortened; nil removes it.
+    func noteLongName(_ name: Name?, _ table: TableKey, _ column: ColKey = .null) throws(RealmError) {
+        let store = try RuleTable.make(self)
+        for (key, row) in try store.rows() where row.kind == .name && row.table == table && row.column == column {
+            try store.remove(key)
+        }
+        if let name {
+            try store.add(RuleRow(kind: .name, table: table, column: column, text: name.text))
+            if column == .null { longNames.tables[table] = name } else { longNames.columns[table, default: [:]][column] = name }
+        } else if column == .null {
+            longNames.tables[table] = nil
+        } else {
+            longNames.columns[table]?[column] = nil
+        }
+    }
+
+    /// A stored name for a table with a long name, which no other table has; nil for a short name.
+    private func storedName(for name: Name) -> Name? {
+        guard name.utf8.count > LongNames.storedLimit else { return nil }
+        var attempt = 0
+        while true {
+            let short = LongNames.shortened(name, to: LongNames.storedLimit, attempt: attempt)
+            if !names.indices.contains(where: { (storedNames[$0] ?? names[$0]) == short }) { return short }
+            attempt += 1
+        }
     }
 
     /// Discards all table objects: the nodes that they describe moved or were rolled back.
     func forgetTables() {
         (names, slots, tables, byName) = ([], [], [], [])
+        forgetLongNames()
         updateFast()
         (namesRef, tablesRef) = (.null, .null)
     }
+
+    private func forgetLongNames() { (storedNames, longNames, longNamesRef) = ([:], LongNames(), .null) }
 
     /// Limits the nested collections that a walk may enter. Distinct collections need eight bytes each. In a file that
     /// shares subtrees, the walk reaches the limit instead of running for a time exponential in the depth.
@@ -267,7 +373,7 @@ final class Group {
         let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].number ?? 0) & 0x7FFF : 0
         let key = TableKey(tag << 16 | UInt32(index))
         let ref = try Table.create(store, key: key, kind: kind)
-        let place = place(of: name)
+        let place = place(of: name), short = storedName(for: name)
         if index == slots.count {
             slots.append(RefOrTagged(ref))
             names.append(name)
@@ -280,10 +386,12 @@ final class Group {
         byName.insert(index, at: place)
         isModified = true
         namesModified = true
+        storedNames[index] = short
         let table = try Table(group: self, index: index, name: name, ref: ref)
         tables[index] = table
         updateFast()
         log?.tableAdded(key)
+        if short != nil { try noteLongName(name, key) }
         return table
     }
 
@@ -296,6 +404,8 @@ final class Group {
                 "Cannot remove '\(table.name)' because it is the target of link columns of other tables")
         }
         let index = table.tableIndex, key = table.key
+        if table.name != RuleTable.name { try RuleTable(self)?.removeRules(of: key) }
+        storedNames[index] = nil
         try table.destroyAll()
         slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))
         tables[index] = nil
@@ -318,7 +428,9 @@ final class Group {
         if table.isModified { slots[index] = RefOrTagged(try table.flush()) }
         let made = table.madeSequences
         tables[index] = nil
+        let short = storedName(for: new), wasLong = storedNames[index] != nil
         names[index] = new
+        storedNames[index] = short
         byName.removeAll { $0 == index }
         byName.insert(index, at: place(of: new))
         updateFast()
@@ -326,16 +438,18 @@ final class Group {
         namesModified = true
         try self.table(at: index).madeSequences = made
         log?.tableRenamed(key)
+        if short != nil || wasLong { try noteLongName(short == nil ? nil : new, key) }
     }
 
     private static func checkLength(_ name: Name) throws(RealmError) {
-        guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name.after(Format.classPrefix) ?? name)' is too long")
-        }
+        try LongNames.check(name.after(Format.classPrefix) ?? name)
     }
 
     /// Removes every table, also link targets. Tables that are added later get new keys.
     func removeAllTables() throws(RealmError) {
+        // First the rules: they would be removed class by class.
+        for i in liveIndexes where names[i].hasPrefix("crealm_unique_") { try removeTable(try table(at: i)) }
+        if let rules = try table(named: RuleTable.name) { try removeTable(rules) }
         for i in liveIndexes { try table(at: i).removeAllColumns() }
         for i in liveIndexes { try removeTable(try table(at: i)) }
     }
@@ -347,23 +461,32 @@ final class Group {
     }
 
     /// Writes all changed tables back; afterwards `namesRef` and `tablesRef` describe the group.
-    func flush() throws(RealmError) {
-        guard isModified || tables.contains(where: { $0?.isModified ?? false }) else { return }
+    ///
+    /// - Parameter onlyUnwritten: leaves out tables whose top array has all changes already.
+    func flush(onlyUnwritten: Bool = false) throws(RealmError) {
+        func isDue(_ table: Table?) -> Bool {
+            guard let table else { return false }
+            return onlyUnwritten ? table.isUnwritten : table.isModified
+        }
+        guard isModified || tables.contains(where: isDue) else { return }
         try ensureArrays()
         var refs = try Slots(store, tablesRef)
         try refs.makeWritable(store)
         for i in slots.indices {
-            if let table = tables[i], table.isModified { slots[i] = RefOrTagged(try table.flush()) }
+            if let table = tables[i], isDue(table) { slots[i] = RefOrTagged(try table.flush()) }
             if i < refs.count { refs.set(i, slots[i], store) } else { try refs.append(slots[i], store) }
         }
         tablesRef = refs.ref
         if namesModified {
             var node = try Names(store, namesRef)
             for i in names.indices {
-                if i < node.count, try node.get(i, store) == names[i], !slots[i].isTagged { continue }
-                try node.set(i, slots[i].isTagged ? nil : names[i], store)
+                let name = storedNames[i] ?? names[i]
+                if i < node.count, try node.get(i, store) == name, !slots[i].isTagged { continue }
+                try node.set(i, slots[i].isTagged ? nil : name, store)
             }
             namesRef = node.ref
         }
+        // What the arrays have by now is not written again by the next savepoint.
+        if onlyUnwritten { (isModified, namesModified) = (false, false) }
     }
 }

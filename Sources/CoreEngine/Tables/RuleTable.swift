@@ -10,6 +10,11 @@ enum RuleKind: Int64 {
     case unique = 6, check = 7
     /// Of a property: the time of the creation, the time of the last change, the number of changes.
     case created = 8, modified = 9, revision = 10
+    /// Of a class or a property: its whole name, when it is too long for the place where names are stored.
+    case name = 11
+
+    /// Whether the row is a rule that a program declares.
+    var isDeclared: Bool { self != .format && self != .kept && self != .name }
 }
 
 /// One row of the table of rules.
@@ -31,6 +36,37 @@ struct RuleRow {
 
     /// The value of a default.
     var value = StoredValue.single(.null)
+}
+
+/// The whole names of classes and properties whose stored names are shortened.
+struct LongNames: Equatable {
+    var tables: [TableKey: Name] = [:]
+    var columns: [TableKey: [ColKey: Name]] = [:]
+
+    /// The longest name of a class or property, in bytes of UTF-8.
+    static let limit = 255
+
+    /// The longest names of tables and columns that the file stores.
+    static let storedLimit = 63
+
+    /// A name of at most `limit` bytes in place of a longer one: its beginning, and a digest of the whole.
+    static func shortened(_ name: Name, to limit: Int, attempt: Int) -> Name {
+        let digest = Crypto.digest(name.text + (attempt == 0 ? "" : "#\(attempt)"), count: 16)
+        let mark = "~" + digest.prefix(5).map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count < 2 ? "0" + digits : digits
+        }.joined()
+        var start = name.text.unicodeScalars
+        while String(start).utf8.count + mark.utf8.count > limit { start.removeLast() }
+        return Name(String(start) + mark)
+    }
+
+    /// Throws unless a class or property may have this name.
+    static func check(_ name: Name) throws(RealmError) {
+        guard name.utf8.count <= limit else {
+            throw RealmError(.invalidName, "The name '\(name)' is longer than \(limit) bytes")
+        }
+    }
 }
 
 /// A value that owns its bytes; no link and no collection.
@@ -153,7 +189,43 @@ struct RuleTable {
         return key
     }
 
+    // MARK: Long names
+
+    /// The whole names of classes and properties whose stored names are shortened. Does not depend on the version of
+    /// the format.
+    func longNames() throws(RealmError) -> LongNames {
+        var names = LongNames()
+        for key in try table.allKeys() where try integer(key, kind) == RuleKind.name.rawValue {
+            let owner = TableKey(UInt32(truncatingIfNeeded: try integer(key, owner)))
+            let name = Name(try string(key, text)), column = ColKey(try integer(key, column))
+            guard !name.isEmpty else { continue }
+            if column == .null { names.tables[owner] = name } else { names.columns[owner, default: [:]][column] = name }
+        }
+        return names
+    }
+
     // MARK: After changes of the schema
+
+    /// The name of the table that is the index of a unique rule.
+    static func indexName(_ key: ObjKey) -> Name { Name("crealm_unique_\(key.raw)") }
+
+    /// A class was removed, or a property: its rules go, also unique rules to which the property belongs.
+    func removeRules(of owner: TableKey, _ column: ColKey? = nil) throws(RealmError) {
+        for key in try table.allKeys() {
+            guard try integer(key, self.owner) == Int64(owner.raw) else { continue }
+            let isUnique = try integer(key, kind) == RuleKind.unique.rawValue
+            if let column {
+                let isOwn = try integer(key, self.column) == column.raw
+                let parts = isUnique ? try string(key, text).split(separator: ",") : []
+                let isPart = parts.contains { $0 == "\(column.raw)" }
+                guard isOwn || isPart else { continue }
+            }
+            if isUnique, let index = try table.group.table(named: Self.indexName(key)) {
+                try table.group.removeTable(index)
+            }
+            try remove(key)
+        }
+    }
 
     /// A property has another column key: its rules follow.
     func replaceColumn(_ old: ColKey, by new: ColKey, in owner: TableKey) throws(RealmError) {

@@ -22,9 +22,7 @@ extension Table {
     func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil)
         throws(RealmError) -> ColKey
     {
-        guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes")
-        }
+        try LongNames.check(name)
         guard column(named: name) == nil, !name.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
         }
@@ -51,8 +49,10 @@ extension Table {
             }
             column.oppositeTable = target.key
         }
+        column.storedName = spec.storedName(for: name)
         try insert(column)
         group.log?.columnAdded(self.key, key)
+        if column.storedName != nil { try group.noteLongName(name, self.key, key) }
         if let target {
             let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
             spec.change(key) { $0.oppositeColumn = backlink }
@@ -135,6 +135,7 @@ extension Table {
                 try other.remove(backlink.key)
             }
         }
+        if name != RuleTable.name { try RuleTable(group)?.removeRules(of: self.key, key) }
         try remove(key)
         group.log?.columnErased(self.key, key)
     }
@@ -155,12 +156,18 @@ extension Table {
     }
 
     func renameColumn(_ key: ColKey, to new: Name) throws(RealmError) {
-        guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
+        try LongNames.check(new)
         guard column(named: new) == nil, !new.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already")
         }
-        let old = column(key)?.name
-        guard spec.change(key, { $0.name = new }) else { return }
+        let old = column(key)?.name, short = spec.storedName(for: new)
+        let wasLong = column(key)?.storedName != nil
+        let isChanged = spec.change(key) { column in
+            column.name = new
+            column.storedName = short
+        }
+        guard isChanged else { return }
+        if short != nil || wasLong { try group.noteLongName(short == nil ? nil : new, self.key, key) }
         if let old { try RuleTable(group)?.replaceName(old, by: new, in: self.key) }
         group.log?.columnRenamed(self.key, key)
     }

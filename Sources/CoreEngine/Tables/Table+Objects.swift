@@ -211,16 +211,24 @@ extension Table {
                 rules.note(integer, in: pk)
             }
         }
+        if let value, rules.automatic.count > 1 || rules.automatic.first?.column != primaryKey {
+            // An object that exists uses up no numbers.
+            if !rules.automatic.isEmpty, let found = try find(primaryKey: value) { return (found, false) }
+        }
+        // First all values: when there is no integer left, no object is made.
+        var automatic: [(ColumnFacts, Mixed)] = []
+        for i in rules.automatic.indices where rules.automatic[i].column != primaryKey {
+            guard let column = facts(rules.automatic[i].column) else { continue }
+            automatic.append((column, try rules.makeValue(i)))
+        }
         let made = try createPlainObject(primaryKey: value)
-        if made.isNew { try setInitialValues(made.key, rules) }
+        guard made.isNew else { return made }
+        for (column, value) in automatic { _ = try set(made.key, column, value) }
+        try setInitialValues(made.key, rules)
         return made
     }
 
     private func setInitialValues(_ key: ObjKey, _ rules: TableRules) throws(RealmError) {
-        for i in rules.automatic.indices where rules.automatic[i].column != primaryKey {
-            guard let column = facts(rules.automatic[i].column) else { continue }
-            _ = try set(key, column, try rules.makeValue(i))
-        }
         for (column, initial) in rules.initial where column != primaryKey {
             guard let column = facts(column) else { continue }
             switch initial {

@@ -57,6 +57,7 @@ final class Table {
         let top = try TableTop(store, ref)
         key = try top.key(at: index)
         spec = try TableSpec(store, try top.spec)
+        if let names = group.longNames.columns[key] { spec.lengthen(names) }
         rows = ClusterTree(store, root: .null, columns: spec.clusterColumns)
         indexes = TableIndexes(rows: rows)
         widestIndex = spec.length
@@ -169,9 +170,18 @@ final class Table {
     }
 
     /// Whether the top array must be written: it is new, or it differs from the current state.
-    var isModified: Bool {
-        !store.isInFile(topRef) || spec.isModified || rows.root != written.rows || state != written.state
-            || indexes.roots != written.indexes
+    var isModified: Bool { !store.isInFile(topRef) || isUnwritten }
+
+    /// Whether the top array differs from the current state.
+    var isUnwritten: Bool {
+        spec.isModified || rows.root != written.rows || state != written.state || indexes.roots != written.indexes
+            || indexes.isUnsettled
+    }
+
+    /// A savepoint began or ended: nodes that could be changed in place may be fixed now.
+    func closeNodes() {
+        rows.closeNodes()
+        indexes.closeNodes()
     }
 
     /// Writes changed state to the top array and returns its ref.

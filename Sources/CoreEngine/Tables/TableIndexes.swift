@@ -31,6 +31,12 @@ struct TableIndexes {
 
     init(rows: ClusterTree) { self.rows = rows }
 
+    /// Whether the newest object is missing in some indexes.
+    var isUnsettled: Bool { !newest.isNull }
+
+    /// Lists that are remembered may not be changed in place any more.
+    func closeNodes() { recent.forget() }
+
     // MARK: Roots
 
     /// Whether a column has an index.

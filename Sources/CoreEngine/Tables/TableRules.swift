@@ -37,9 +37,17 @@ final class TableRules {
         let type: ColumnType
         let row: ObjKey
 
-        /// The next integer. Not used for other types.
+        /// The next integer; `used` after the greatest one. Not used for other types.
         var next: Int64
         var isChanged = false
+
+        /// Stands for "no integer is left".
+        static let used = Int64.min
+
+        mutating func move(beyond value: Int64) {
+            next = value == .max ? Self.used : value + 1
+            isChanged = true
+        }
     }
 
     fileprivate init(_ key: TableKey) { self.key = key }
@@ -51,22 +59,23 @@ final class TableRules {
         case .objectId: return .objectId(AutomaticValues.objectId())
         default:
             let value = automatic[index].next
-            guard value < .max else {
+            guard value != Automatic.used else {
                 throw RealmError(.limitExceeded, "An automatic property has reached the greatest integer")
             }
-            automatic[index].next = value + 1
-            automatic[index].isChanged = true
+            automatic[index].move(beyond: value)
             return .int(value)
         }
     }
 
     /// A program stores its own value: later automatic values are greater.
     func note(_ value: Int64, in column: ColKey) {
-        for i in automatic.indices where automatic[i].column == column && automatic[i].next <= value {
-            automatic[i].next = value == .max ? .max : value + 1
-            automatic[i].isChanged = true
+        for i in automatic.indices where automatic[i].column == column {
+            if automatic[i].next != Automatic.used, automatic[i].next <= value { automatic[i].move(beyond: value) }
         }
     }
+
+    /// Takes the counters back that a savepoint began with.
+    func restore(_ counters: [Automatic]) { automatic = counters }
 
     /// Writes the changed counters into the table of rules.
     func writeCounters(_ table: RuleTable) throws(RealmError) {
@@ -133,7 +142,7 @@ final class GroupRules {
             if row.column != .null, facts == nil { continue }
             let rules = makeRules(row.table)
             switch row.kind {
-            case .format: break
+            case .format, .name: break
             case .kept: rules.kept = (key, row.number)
             case .onDelete, .onTargetDelete:
                 guard let rule = DeleteRule(rawValue: row.number) else { continue }

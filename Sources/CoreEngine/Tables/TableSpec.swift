@@ -130,6 +130,26 @@ struct TableSpec {
         return true
     }
 
+    /// Gives columns their whole names; the stored names stay.
+    mutating func lengthen(_ names: [ColKey: Name]) {
+        for i in columns.indices {
+            guard let name = names[columns[i].key], columns[i].storedName == nil else { continue }
+            columns[i].storedName = columns[i].name
+            columns[i].name = name
+        }
+    }
+
+    /// A stored name for a column, which no other column has.
+    func storedName(for name: Name) -> Name? {
+        guard name.utf8.count > LongNames.storedLimit else { return nil }
+        var attempt = 0
+        while true {
+            let short = LongNames.shortened(name, to: LongNames.storedLimit, attempt: attempt)
+            if !columns.contains(where: { ($0.storedName ?? $0.name) == short }) { return short }
+            attempt += 1
+        }
+    }
+
     // MARK: Writing
 
     /// Writes the columns below `top`; the arrays that are indexed by column become `length` long.
@@ -141,7 +161,7 @@ struct TableSpec {
         spec.set(2, try Integers.create(store, columns.map { Int64($0.attributes.rawValue) }), store)
         spec.set(5, try Integers.create(store, columns.map(\.key.raw)), store)
         var names = try Names(new: store)
-        for column in columns where !column.isBacklink { try names.set(names.count, column.name, store) }
+        for column in columns where !column.isBacklink { try names.set(names.count, column.storedName ?? column.name, store) }
         spec.set(1, names.ref, store)
         if !enumeratedKeysRef.isNull {
             let node = try Slots(store, enumeratedKeysRef)

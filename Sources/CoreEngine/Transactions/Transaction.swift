@@ -341,10 +341,8 @@ package final class Transaction {
         }
         do throws(RealmError) {
             let content = try group.mark()
-            // First: what the group opens again must know that its nodes may not be changed in place.
-            let slab = store.beginPart()
-            savepoints.append(Savepoint(slab: slab, changes: encoder.mark(), content: content))
-            try group.open(content)
+            savepoints.append(Savepoint(slab: store.beginPart(), changes: encoder.mark(), content: content))
+            group.closeNodes()
         } catch {
             damage = error
             throw error
@@ -378,6 +376,7 @@ package final class Transaction {
             savepoints[savepoints.count - 1].released += released
         }
         store.keepPart(savepoint.slab)
+        group.closeNodes()
     }
 
     /// Undoes all changes since a savepoint began, and ends it and those inside it. A change that failed halfway since
@@ -387,7 +386,6 @@ package final class Transaction {
         for inner in savepoints[(number - 1)...] { Self.undo(inner) }
         savepoints.removeSubrange((number - 1)...)
         encoder?.undo(to: savepoint.changes)
-        group.forgetTables()
         store.undoPart(savepoint.slab)
         damage = nil
         do throws(RealmError) { try group.open(savepoint.content) } catch {

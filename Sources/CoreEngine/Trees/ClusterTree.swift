@@ -123,6 +123,9 @@ final class ClusterTree {
         invalidateCursors()
     }
 
+    /// Nodes that could be changed in place may be fixed now.
+    func closeNodes() { invalidateCursors() }
+
     func setRootKeepingCursor(_ root: Ref) { self.root = root }
 
     func invalidateCursors() {

@@ -13,7 +13,7 @@ from ._handle import Handle, Owner
 from ._library import lib
 from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError, suggestion
 from .observing import Watcher
-from .rules import read as read_rules
+from .rules import find_unique, key_of, read as read_rules, values_of
 from .schema import BoundClass
 from .values import Float32
 
@@ -230,6 +230,21 @@ class Session:
             return False
         own = self._owner.call(read_rules, bound.key)["properties"].get(bound.primary_key.name, {})
         return bool(own.get("auto"))
+
+    def _find_by(self, bound: BoundClass, values: Mapping[str, Any]) -> Optional[Handle]:
+        """The handle of the object with these values of a unique rule; None if no object has them."""
+        columns, encoded = values_of(self, bound, values, values.values())
+        return self._owner.find(find_unique, bound.key, columns, encoded)
+
+    def _found_by_key(self, bound: BoundClass, key: Any) -> Any:
+        """The object with a primary key of several properties; None if no object has it."""
+        columns = key_of(self._owner.call(read_rules, bound.key))
+        if columns is None:
+            raise DataError(f"{bound.name} has no primary key")
+        if not isinstance(key, tuple) or len(key) != len(columns):
+            raise DataError(f"The primary key of {bound.name} is a tuple of {', '.join(columns)}")
+        handle = self._find_by(bound, dict(zip(columns, key)))
+        return None if handle is None else self._object_of(handle, bound)
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))

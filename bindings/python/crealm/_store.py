@@ -14,7 +14,7 @@ a value is one of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Handle
@@ -98,8 +98,16 @@ class Plan:
     """Everything that one change writes. `update` decides what happens if the primary key of an object already
     exists: "error" raises, "all" writes every property, "modified" writes the given ones that differ."""
 
-    def __init__(self, db: Session, update: str = "error") -> None:
+    def __init__(
+        self,
+        db: Session,
+        update: str = "error",
+        by_class: Optional[BoundClass] = None,
+        by: Optional[Sequence[str]] = None,
+    ) -> None:
+        """by: the properties of a unique rule of the class `by_class`, which decides whether an object exists."""
         check_update(update)
+        self._by = None if by is None else (by_class, (by,) if isinstance(by, str) else tuple(by))
         self.db = db
         self.update = update
         self._additions: List[Addition] = []
@@ -254,7 +262,10 @@ class Plan:
             addition, given = self._unread.pop()
             bound, instance = addition.bound, addition.instance
             key_facts = bound.primary_key
-            if key_facts is not None:
+            if self._by is not None and self._by[0] is bound:
+                key_facts = None if key_facts is None or key_facts.name not in given else key_facts
+                self._find_by(addition, given, self._by[1])
+            elif key_facts is not None:
                 name = key_facts.name if key_facts.name in given else bound.key_name
                 if name not in given:
                     given = with_defaults(bound, given)
@@ -275,6 +286,16 @@ class Plan:
                 facts = bound.find(name)
                 if facts is not key_facts:
                     addition.values.append((facts, self.value(bound, facts, value)))
+
+    def _find_by(self, addition: Addition, given: Mapping[str, Any], names: Sequence[str]) -> None:
+        """Finds the object with the addition's values of a unique rule."""
+        bound = addition.bound
+        values = {name: given.get(bound.find(name).name, given.get(name)) for name in names}
+        addition.handle = self.db._find_by(bound, values)
+        addition.is_there = addition.handle is not None
+        if addition.is_there and self.update == "error":
+            text = ", ".join(f"{name}={value!r}" for name, value in values.items())
+            raise DuplicateKeyError(f"There is a {bound.name} with {text} already", code=1013)
 
     def _find(self, addition: Addition, value: Any) -> None:
         """Checks whether the database or an earlier addition already has the addition's primary key."""

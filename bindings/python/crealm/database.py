@@ -8,7 +8,6 @@ import sys
 import threading
 import warnings
 import weakref
-from ctypes import c_char_p
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import islice
@@ -25,6 +24,7 @@ from typing import (
     NoReturn,
     Optional,
     Sequence,
+    Tuple,
     Type,
     TypeVar,
     Union,
@@ -35,7 +35,7 @@ from . import _batches, _frames, _library, _marshal as c, rules as _rules
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
-from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC, Value
+from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
 from ._shown import table, text
@@ -227,8 +227,7 @@ class Database(Session):
         """The object with these values of a unique rule, given in the order of its properties; None if no object has
         them. Inside a write also among its changes. UsageError if the class has no such rule."""
         bound = self._class(class_name)
-        columns, encoded = _rules.values_of(self, bound, values, values.values())
-        handle = self._owner.find(_find_unique, bound.key, columns, encoded)
+        handle = self._find_by(bound, values)
         return None if handle is None else self._object_of(handle, bound)
 
     def set_if_version(self, obj: Object, version: int, **values: Any) -> bool:
@@ -330,13 +329,16 @@ class Database(Session):
         database has no such object or collection."""
         return frozen if frozen._db is self else frozen._resolved_in(self)
 
-    def add(self, obj: M, update: str = "error") -> M:
+    def add(self, obj: M, update: str = "error", *, by: Optional[Sequence[str]] = None) -> M:
         """Adds an instance of a model and everything that it refers to, and returns it: from now on it is an
         object of this database. Instances that are already in the database do not change.
 
         update: what to do if an object with the primary key already exists. "error" raises DuplicateKeyError
                 and adds nothing; "all" writes all properties to the existing object; "modified" writes those
                 that the program set and whose values differ.
+
+        by:     the properties of a unique rule: an object of this class exists already if their values are the same.
+                Without it the primary key decides.
 
         If the write is rolled back, the added instances become plain again, with their values from before, and
         can be added again. Other objects that the write created are invalid then.
@@ -351,7 +353,7 @@ class Database(Session):
                 self._owner.check()
                 raise InvalidatedError(f"The {obj.class_name} was deleted", code=2010, path=self.path)
             return obj
-        plan = Plan(self, update)
+        plan = Plan(self, update, self._of_model(kind), by)
         plan.instance(obj)
         plan.add()
         return obj
@@ -769,11 +771,6 @@ def _exit(
         raise
     db._end_write(block, is_committed)
     db._tell()
-
-
-def _find_unique(realm: int, class_key: int, columns: List[bytes], values: List[Any]) -> Any:
-    names = (c_char_p * len(columns))(*columns)
-    return lib.crealm_object_find_by_unique(realm, class_key, names, (Value * len(values))(*values), len(values), None)
 
 
 def check_timeout(timeout: Optional[float]) -> None:

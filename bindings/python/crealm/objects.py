@@ -391,11 +391,13 @@ class Table(AllObjects[T]):
     def get(self, primary_key: Any, default: D) -> Union[T, D]: ...
 
     def get(self, primary_key: Any, default: Any = None) -> Any:
-        """The object with a primary key, or `default`."""
+        """The object with a primary key, or `default`. If the primary key has several properties, it is a tuple of
+        their values."""
         bound = self._db._bound(self._class_key)
         facts = bound.primary_key
         if facts is None:
-            raise DataError(f"{bound.name} has no primary key")
+            found = self._db._found_by_key(bound, primary_key)
+            return default if found is None else found
         try:
             encoded = c.encode_for(facts, primary_key)
         except DataError as error:

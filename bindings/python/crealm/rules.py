@@ -27,12 +27,15 @@ from uuid import UUID
 
 from . import _marshal as c
 from ._library import lib
+from ._prototypes import Value
 from .errors import SchemaError, UsageError
-from .values import Float32, ObjectId, timestamp_ns
+from .values import Float32, ObjectId, RawTimestamp, timestamp_ns
 
 if TYPE_CHECKING:
     from ._session import Session
     from .models import Field, Model
+
+PRIMARY_KEY = "primary key"  # The name of the unique rule that is a primary key of several properties.
 
 DELETE_RULES = ("nullify", "cascade", "cascade_last", "deny")
 
@@ -70,11 +73,13 @@ def constant(value: Any) -> Any:
         return value.form
     if value is None or isinstance(value, (bool, int, str)):
         return value
-    if isinstance(value, Float32):
-        return {"$float32": float(value)}
     if isinstance(value, float):
-        special = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(repr(value))
+        special = {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(repr(float(value)))
+        if isinstance(value, Float32):
+            return {"$float32": float(value) if special is None else special}
         return value if special is None else {"$float": special}
+    if isinstance(value, RawTimestamp):
+        return {"$seconds": value[0], "$nanoseconds": value[1]}
     if isinstance(value, (bytes, bytearray)):
         return {"$bytes": base64.b64encode(bytes(value)).decode()}
     if isinstance(value, datetime):
@@ -101,8 +106,11 @@ def of_model(model: "type[Model]", fields: Iterable["Field[Any]"]) -> Optional[D
             properties[made.column] = made.rules
     meta = model.__dict__.get("Meta")
     unique = [_unique(model, one, names) for one in getattr(meta, "unique", ())]
+    key = getattr(meta, "primary_key", None)
+    if key is not None:
+        unique.insert(0, _unique(model, {"properties": key, "name": PRIMARY_KEY}, names))
     declared = getattr(meta, "checks", ())
-    pairs = declared.items() if isinstance(declared, Mapping) else [("", one) for one in declared]
+    pairs = declared.items() if isinstance(declared, Mapping) else [_pair(model, one) for one in declared]
     checks = [{"name": name, "condition": str(text)} if name else str(text) for name, text in pairs]
     former = getattr(meta, "renamed_from", None)
     if not (properties or unique or checks or former):
@@ -111,6 +119,15 @@ def of_model(model: "type[Model]", fields: Iterable["Field[Any]"]) -> Optional[D
     if former:
         rules["renamed_from"] = former
     return rules
+
+
+def _pair(model: "type[Model]", one: Any) -> Tuple[str, str]:
+    """Name and condition of a check: a text has no name, a pair has one."""
+    if isinstance(one, str):
+        return "", one
+    if isinstance(one, tuple) and len(one) == 2 and all(isinstance(part, str) for part in one):
+        return one
+    raise SchemaError(f"{model.__name__}.Meta.checks: a check is a condition, or (name, condition), not {one!r}")
 
 
 def _unique(model: "type[Model]", one: Any, names: Mapping[str, str]) -> Any:
@@ -173,6 +190,11 @@ def of_field(
 def as_text(rules: Mapping[str, Any]) -> str:
     """Rules in JSON form as a text for the library."""
     return json.dumps(rules, ensure_ascii=False, default=constant)
+
+
+def key_of(rules: Mapping[str, Any]) -> Optional[List[str]]:
+    """The properties of a primary key of several properties, by their names in the file; None if there is none."""
+    return next((one["properties"] for one in rules["unique"] if one.get("name") == PRIMARY_KEY), None)
 
 
 class _Broken(Structure):
@@ -289,3 +311,9 @@ def values_of(db: "Session", bound: Any, names: Iterable[str], values: Iterable[
         columns.append(c.c_name(facts.name))
         encoded.append(c.NOTHING if value is None else c.encode_for(facts, db._plain(value)))
     return columns, encoded
+
+
+def find_unique(realm: int, class_key: int, columns: List[bytes], values: List[Any]) -> Any:
+    """The C handle of the object with these values of a unique rule."""
+    names, count = (c_char_p * len(columns))(*columns), len(values)
+    return lib.crealm_object_find_by_unique(realm, class_key, names, (Value * count)(*values), count, None)

@@ -10,7 +10,8 @@
     /FILE/links/CLASS/KEY/FROM/PROPERTY   the objects of class FROM whose PROPERTY links to an object
     /FILE/explain/CLASS                   how a query finds its objects: where=, sort=
     /FILE/facets/CLASS/PROPERTY           the values of a property with their counts, and a histogram: where=
-    /FILE/schema                          the classes, in the form of `crealm schema --json`, with counts
+    /FILE/schema                          the classes, in the form of `crealm schema --json`, with counts, and
+                                          "ruleLines", a text for each rule
     /FILE/drawing                         the classes as boxes and lines of a picture
     /FILE/space                           what the bytes of the file are used for
     /FILE/check                           the result of a full check
@@ -38,6 +39,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, 
 
 from ..cli.exact import schema_json, type_name
 from ..cli.languages import as_kotlin, as_typescript
+from ..cli.rule_lines import lines_of, with_rules
 from ..cli.schema import as_json, as_python, as_swift
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
@@ -54,6 +56,7 @@ from ..errors import (
     NoSuchClass,
     NoSuchProperty,
     PermissionDenied,
+    RuleBroken,
     TimedOut,
     VersionGone,
     WrongKeyError,
@@ -127,8 +130,9 @@ Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
     (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
-    (InvalidatedError, 404), (FileNotFound, 404), (VersionGone, 404), (Conflict, 409), (NeedsUpgrade, 409), (DuplicateKeyError, 409), (CorruptFileError, 422),
-    (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+    (InvalidatedError, 404), (FileNotFound, 404), (VersionGone, 404), (Conflict, 409), (NeedsUpgrade, 409),
+    (DuplicateKeyError, 409), (RuleBroken, 409), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503),
+    (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
 def status_of(error: Error) -> int:
@@ -211,11 +215,16 @@ def _shape(snapshot: Snapshot) -> str:
     with snapshot.lock:
         known = snapshot.kept.get("shape")
     if known is None:
-        text = json.dumps(schema_json(snapshot.database.schema, snapshot.database.schema_version))
+        text = json.dumps(schema_json(_ruled(snapshot.database), snapshot.database.schema_version))
         known = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
         with snapshot.lock:
             snapshot.kept["shape"] = known
     return str(known)
+
+
+def _ruled(database: Database) -> Mapping[str, ClassSchema]:
+    """The classes with their rules. A class whose rules cannot be read has none here."""
+    return with_rules(database, lambda name, error: None)
 
 
 def _class(database: Database, name: str, declared: ClassSchema) -> Json:
@@ -227,8 +236,9 @@ def _class(database: Database, name: str, declared: ClassSchema) -> Json:
 
 def schema(ask: Ask, snapshot: Snapshot) -> Json:
     database = snapshot.database
-    found = schema_json(database.schema, database.schema_version)
+    found = schema_json(_ruled(database), database.schema_version)
     for declared in found["classes"]:
+        declared["ruleLines"] = lines_of(database, declared["name"])
         declared["count"] = readable(lambda: len(database[declared["name"]]))
         declared["label"] = label_property(database.schema[declared["name"]])
     return {"schemaVersion": found["version"], "classes": found["classes"]}
@@ -468,7 +478,8 @@ def _declarations(ask: Ask) -> Bytes:
         raise DataError(f"The classes can be had as {', '.join(_FORMS)}")
     write, media, name = _FORMS[ask.option("raw")]
     with ask.file.snapshot() as snapshot:
-        return Bytes(write(snapshot.database.schema, snapshot.database.schema_version).encode("utf-8"), f"{media}; charset=utf-8", name)
+        text = write(_ruled(snapshot.database), snapshot.database.schema_version)
+        return Bytes(text.encode("utf-8"), f"{media}; charset=utf-8", name)
 
 
 # ------------------------------------------------------------------------------------------------

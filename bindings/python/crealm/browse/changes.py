@@ -11,12 +11,15 @@
 "class", "key" and "path" are a place as in `places`; "json" is the text of a value in the exact form of `crealm.cli.exact`. "mark" is the mark of
 the value that the page showed (see `marks`): if the place has another mark now, the change would overwrite a value that the page has not shown, and
 it is refused with Conflict.
+
+Rules of the file may delete further objects together with one. These do not come back with an undo: `Done.also` counts
+them.
 """
 
 from __future__ import annotations
 
 import json
-from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Set, Tuple
 
 from ..cli.exact import Exact, Named, Reader, Ref, escaped, plain_name
 from ..collections import Dictionary, SetView
@@ -65,6 +68,7 @@ class Done(NamedTuple):
     after: Optional[str] = None
     lost: int = 0  # Links to a deleted object that an undo would not restore.
     mark: Optional[str] = None  # The mark of the place before the change.
+    also: int = 0  # Objects that rules of the file deleted as well; an undo does not restore them.
 
 
 class ValueReader(Reader):
@@ -109,6 +113,31 @@ class Changing:
         self._is_back = is_back
         self._reader = ValueReader(db.schema)
         self._exact = Exact()
+        self._rules: Dict[str, Mapping[str, Any]] = {}
+        self._deletes_more = any(_has_cascade(self._ruled(name)) for name in db.schema)
+        self._expected: Set[Row] = set()
+
+    def expect(self, changes: Iterable[Change]) -> None:
+        """Called with all changes, before the first: a rule may delete an object that a later change deletes."""
+        if self._deletes_more:
+            rows = ((one.class_name, one.key) for one in changes if one.do == "delete")
+            self._expected = {row for row in rows if self._is_there(*row)}
+
+    def _is_there(self, class_name: str, key: int) -> bool:
+        try:
+            return object_at(self._db, class_name, key) is not None
+        except Error:
+            return False
+
+    def _ruled(self, class_name: str) -> Mapping[str, Any]:
+        """The rules of the properties of a class, by the names of the properties."""
+        if class_name not in self._rules:
+            self._rules[class_name] = self._db.rules(class_name)["properties"]
+        return self._rules[class_name]
+
+    def _stamps(self, class_name: str) -> Set[str]:
+        """The properties of a class whose values each commit makes: marks do not depend on them."""
+        return {name for name, own in self._ruled(class_name).items() if not _STAMPS.isdisjoint(own)}
 
     @property
     def _same(self) -> Same:
@@ -123,6 +152,9 @@ class Changing:
         if change.do == "create" or change.do == "restore":
             made: Done = work(self, change, None)
             return made
+        row = change.class_name, change.key
+        if change.do == "delete" and row in self._expected and not self._is_there(*row):
+            return Done(change.key, None, [], mark="")
         obj = self._object(change)
         mark = self._checked(change, obj)
         label = label_of(obj)
@@ -152,9 +184,10 @@ class Changing:
         except NoSuchPage:
             raise Conflict(f"{class_name} {key} was deleted meanwhile. Nothing was written.") from None
 
-    @staticmethod
-    def _mark(change: Change, obj: Any, same: Same) -> str:
-        return object_mark(obj, same) if change.do == "delete" else place_mark(obj, change.path, same)
+    def _mark(self, change: Change, obj: Any, same: Same) -> str:
+        if change.do == "delete":
+            return object_mark(obj, same, self._stamps(obj.class_name))
+        return place_mark(obj, change.path, same)
 
     def _marked(self, change: Change, obj: Any) -> Change:
         """A change that undoes another one, with the current mark of its place."""
@@ -340,6 +373,8 @@ class Changing:
         declared = table.schema
         name = declared.primary_key
         keys = () if name is None else (rest.pop(name, None),)
+        if name is not None and keys == (None,) and self._ruled(class_name).get(name, {}).get("auto"):
+            keys = ()  # The library makes it.
         if name is not None and keys == (None,) and not declared.properties[name].optional:
             raise of_property(DataError("A new object needs a primary key"), name)
         try:
@@ -361,12 +396,42 @@ class Changing:
             raise DataError("An embedded object goes with its place: remove it there, or set the property to null")
         key, before = obj.object_key, self._whole(obj)
         links, lost = self._linking(obj)
+        count = self._count()
         obj.delete()
+        also = max(0, count - self._count() - 1)
+        if also:  # An undo cannot link to objects that rules deleted as well.
+            before_undo = self._without_gone(before)
+            links = [(source, name, self._without_gone(text)) for source, name, text in links]
+        else:
+            before_undo = before
         # Sources embedded in the object were deleted with it.
         following = [
             self._marked(Change("set", source.class_name, path=(name,), json=text), source) for source, name, text in links if source.is_valid]
-        restore = Change("restore", change.class_name, key, json=before, following=tuple(following))
-        return Done(key, None, [restore, *(one._replace(mark=None) for one in following)], before, None, lost)
+        restore = Change("restore", change.class_name, key, json=before_undo, following=tuple(following))
+        back = [restore, *(one._replace(mark=None) for one in following)]
+        return Done(key, None, back, before, None, lost, also=also)
+
+    def _without_gone(self, text: str) -> str:
+        """A value as JSON, without links to objects that do not exist."""
+        return json.dumps(self._pruned(json.loads(text)), ensure_ascii=False)
+
+    def _is_gone(self, value: Any) -> bool:
+        if not isinstance(value, dict) or value.keys() != {"$ref", "$class"}:
+            return False
+        return not self._is_there(value["$class"], int(value["$ref"]))
+
+    def _pruned(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._pruned(element) for element in value if not self._is_gone(element)]
+        if isinstance(value, dict) and not self._is_gone(value):
+            return {name: self._pruned(element) for name, element in value.items()}
+        return None if isinstance(value, dict) else value
+
+    def _count(self) -> int:
+        """The number of all objects that are not embedded; 0 if no rule deletes objects together with others."""
+        if not self._deletes_more:
+            return 0
+        return sum(len(self._db[name]) for name, declared in self._db.schema.items() if not declared.embedded)
 
     def _linking(self, obj: Any) -> Tuple[List[Tuple[Any, str, str]], int]:
         """The properties whose values link to an object, with these values, and the number of links that an undo cannot restore."""
@@ -405,6 +470,14 @@ class Changing:
             if name != primary_key:
                 obj[name] = self._value(property_of(declared, name), json.dumps(value), False)
         return Done(obj.object_key, label_of(obj), [self._marked(Change("delete", change.class_name), obj)], None, self._whole(obj))
+
+
+_STAMPS = {"created", "modified", "revision"}
+
+
+def _has_cascade(ruled: Mapping[str, Any]) -> bool:
+    names = ("on_delete", "on_target_delete")
+    return any(str(own.get(name)).startswith("cascade") for own in ruled.values() for name in names)
 
 
 _WORK: Dict[str, Any] = {

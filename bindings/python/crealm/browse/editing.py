@@ -108,6 +108,7 @@ class Editor:
             try:
                 with db.write():
                     changing = Changing(db, past, is_back)
+                    changing.expect(changes)
                     for number, change in enumerate(changes):
                         try:
                             done.append(changing.make(change))
@@ -130,7 +131,7 @@ class Editor:
         listed = [_shown(change, one) for change, one in zip(changes[:_SHOWN], done)]
         return {
             "version": version, "total": len(done), "changes": listed, "marks": [one.mark for one in done], "lost": sum(one.lost for one in done),
-            **self._stacks()}  # fmt: skip
+            "also": sum(one.also for one in done), **self._stacks()}  # fmt: skip
 
 
 def changes_of(given: Any) -> List[Change]:

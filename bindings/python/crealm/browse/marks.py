@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Callable, List, Sequence, Tuple
+from typing import Any, Callable, Collection, List, Sequence, Tuple
 
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
@@ -49,9 +49,10 @@ def place_mark(obj: Any, steps: Sequence[str], same: Same = as_it_is) -> str:
     return _digest(facts)
 
 
-def object_mark(obj: Any, same: Same = as_it_is) -> str:
-    """The mark of an object: of all its values, and of the number of links to it."""
-    return _digest([_Marking(same).content(obj), [len(obj.backlinks(*one)) for one in leading_to(obj._db, obj.class_name)]])
+def object_mark(obj: Any, same: Same = as_it_is, without: Collection[str] = ()) -> str:
+    """The mark of an object: of its values, and of the number of links to it. without: properties that do not count."""
+    links = [len(obj.backlinks(*one)) for one in leading_to(obj._db, obj.class_name)]
+    return _digest([_Marking(same).content(obj, without), links])
 
 
 def _digest(facts: Any) -> str:
@@ -78,8 +79,9 @@ class _Marking:
             return [type(value).__name__, len(value), hashlib.blake2b(whole, digest_size=16).hexdigest()]
         return [type(value).__name__, repr(value)]
 
-    def content(self, obj: Any) -> List[Any]:
-        return [obj.class_name, [[name, self.facts(obj[name])] for name in obj._bound().schema.properties]]
+    def content(self, obj: Any, without: Collection[str] = ()) -> List[Any]:
+        names = [name for name in obj._bound().schema.properties if name not in without]
+        return [obj.class_name, [[name, self.facts(obj[name])] for name in names]]
 
     def _ends(self, view: Any, part: Callable[[Any, int, int], Any]) -> Any:
         """The elements at both ends of a collection, until the mark has `_MOST` values."""

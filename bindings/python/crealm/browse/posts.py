@@ -13,8 +13,10 @@ and only for files that may be edited:
     /FILE/compact      {}: rewrites the file without its free space; while other programs use it, shortens it in place ("done" is false then)
     /FILE/upgrade      {}: converts a file of an older format to the newest one
 
-The answer to an edit is {"version", "total", "changes", "marks", "lost", "undo", "redo"}: the values before and after each change, the marks of the
-places before the changes (a page sends them after a preview), the number of links that an undo cannot restore, and the titles of the edits that can be
+The answer to an edit is {"version", "total", "changes", "marks", "lost", "also", "undo", "redo"}: the values before and
+after each change, the marks of the places before the changes (a page sends them after a preview), the number of links
+that an undo cannot restore, the number of objects that rules of the file deleted as well, which an undo does not
+restore, and the titles of the edits that can be
 undone and redone.
 """
 

@@ -107,8 +107,9 @@ def schema_differences(a: Database, b: Database, names: List[str]) -> Iterator[D
                 yield {"what": "property", "class": name, "property": key, "a": _type(one), "b": _type(two)}
         ones, twos = lines_of(a, name), lines_of(b, name)
         for line in dict.fromkeys([*ones, *twos]):
-            if (line in ones) != (line in twos):
-                yield {"what": "rule", "class": name, "a": line if line in ones else None, "b": line if line in twos else None}
+            one_has, two_has = line in ones, line in twos
+            if one_has != two_has:
+                yield {"what": "rule", "class": name, "a": line if one_has else None, "b": line if two_has else None}
 
 
 def _form(declared: Optional[ClassSchema]) -> Optional[str]:

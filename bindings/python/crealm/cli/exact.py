@@ -287,8 +287,8 @@ def links_in(value: Any) -> bool:
 
 
 def schema_json(schema: Schema, version: Any) -> Dict[str, Any]:
-    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […], "rules": {…}}]}. "rules" has the JSON form of the page "Rules";
-    classes without rules do not have it."""
+    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […], "rules": {…}}]}. "rules" has the
+    JSON form of the page "Rules"; classes without rules do not have it."""
     return {"version": version, "classes": [_class_json(declared) for declared in schema.values()]}
 
 
@@ -342,4 +342,5 @@ def _class_of_json(declared: Mapping[str, Any]) -> ClassSchema:
     rules = declared.get("rules") or {}
     if not isinstance(rules, dict):
         raise TypeError("rules")
-    return ClassSchema(declared["name"], properties, primary_key=declared["primaryKey"], embedded=declared["embedded"], rules=rules)
+    return ClassSchema(
+        declared["name"], properties, primary_key=declared["primaryKey"], embedded=declared["embedded"], rules=rules)

@@ -3,8 +3,8 @@
 The source is read twice. The first pass creates all objects, many in one call, with the values that do not refer to other objects. The second
 pass writes links, embedded objects and values of type Any that contain links. All of this is one write: everything is imported, or nothing.
 
-A new file gets the rules of the source before its objects, because rules make values that the source does not have. The rules `modified` and
-`revision` come after them, in a second write: they would replace the values of the source.
+A new file gets the rules of the source before its objects, because rules make values that the source does not have.
+The rules `modified` and `revision` come after them, in a second write: they would replace the values of the source.
 """
 
 from __future__ import annotations
@@ -109,8 +109,9 @@ def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int]
     if source.schema is None:
         source.read_as(source.guess())
     assert source.schema is not None
-    later = {} if options.no_rules else {name: declared.rules for name, declared in source.schema.items() if _has_stamps(declared.rules)}
-    declared = [_with_rules(one, {} if options.no_rules else _without_stamps(one.rules)) for one in source.schema.values()]
+    ruled = {} if options.no_rules else {name: one.rules for name, one in source.schema.items()}
+    later = {name: rules for name, rules in ruled.items() if _has_stamps(rules)}
+    declared = [_with_rules(one, _without_stamps(ruled.get(name, {}))) for name, one in source.schema.items()]
     try:
         with open_database(options.file, mode="rwc", schema=declared, schema_version=source.version, **secret(options)) as db:
             told = _fill(db, source, options, is_new=True)
@@ -221,6 +222,9 @@ class _Class:
             raise DataError(f"{name} is an embedded class: its objects stand inside of others")
         self.name, self.count, self.keys = name, 0, _Keys()
         self.primary_key = declared.primary_key
+        # Whether the library makes primary keys that the source does not have.
+        own = {} if self.primary_key is None else db.rules(name)["properties"].get(self.primary_key, {})
+        self.makes_key = bool(own.get("auto"))
         properties = declared.properties
         self.any = {key for key, prop in properties.items() if prop.type is Any}
         self.leading = {key for key, prop in properties.items() if prop.is_link}  # Properties that refer to other objects.
@@ -241,7 +245,6 @@ class _Class:
             else:
                 now[name] = value
         return now, later
-
 
     def keys_of(self, values: List[Dict[str, Any]]) -> List[int]:
         """The keys of existing objects, found by their primary keys."""
@@ -319,6 +322,10 @@ class _Filling:
 
     def _made(self, kind: _Class, had: List[int], values: List[Dict[str, Any]]) -> List[int]:
         """Creates objects and returns their keys: in a new file the keys of the source, if possible."""
+        if kind.makes_key and any(kind.primary_key not in one for one in values):
+            known = [one for one in values if kind.primary_key in one]
+            there = iter(self._made(kind, [], known) if known else ())
+            return [next(there) if kind.primary_key in one else self._made_without_key(kind, one) for one in values]
         before = len(kind.table)
         if self._update != "error" or kind.primary_key is not None and not self._is_new:
             self._db.add_many(kind.name, values, self._update, batch=_BATCH)
@@ -334,6 +341,12 @@ class _Filling:
         kind.next_key = keys[-1] + 1
         wanted = set(gaps)
         return [key for place, key in enumerate(keys) if place not in wanted]
+
+    def _made_without_key(self, kind: _Class, values: Mapping[str, Any]) -> int:
+        obj = kind.table.create()
+        for name, value in values.items():
+            obj[name] = value
+        return int(obj.object_key)
 
     def _new_keys(self, kind: _Class, before: int, values: List[Dict[str, Any]]) -> List[int]:
         """The keys of the objects that were just created, in the order of `values`."""

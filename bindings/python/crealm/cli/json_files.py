@@ -117,7 +117,8 @@ class _Pieces:
     """A parser of JSON that reads the text only as far as needed."""
 
     def __init__(self, file: TextIO) -> None:
-        self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder(object_pairs_hook=without_doubles)
+        self._file, self._text, self._at = file, "", 0
+        self._decoder = json.JSONDecoder(object_pairs_hook=without_doubles)
         self._is_over = False
 
     def _more(self) -> bool:

@@ -17,9 +17,9 @@ _MADE = {"now": {"$now": True}, "new uuid": {"$new": "uuid"}, "new objectid": {"
 def rule_lines(rules: Mapping[str, Any]) -> List[str]:
     """One line for each rule of a class; rules are in JSON form:
 
-        owner  on_target_delete deny
-        unique (country, number)
-        check "grown up": age >= 18
+    owner  on_target_delete deny
+    unique (country, number)
+    check "grown up": age >= 18
     """
     return [printable(line) for line in _lines(rules)]
 
@@ -30,7 +30,9 @@ def _lines(rules: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}  {rule}{_value(rule, value)}"
     for one in rules.get("unique", ()):
         given = one if isinstance(one, Mapping) else {"properties": one}
-        marks = [mark for mark, word in (("ignore case", "ignore_case"), ("nulls equal", "nulls_equal")) if given.get(word)]
+        marks = [
+            mark for mark, word in (("ignore case", "ignore_case"), ("nulls equal", "nulls_equal")) if given.get(word)
+        ]
         yield f"unique{_named(given)} ({', '.join(given['properties'])}){''.join(f', {mark}' for mark in marks)}"
     for one in rules.get("checks", ()):
         given = one if isinstance(one, Mapping) else {"condition": one}

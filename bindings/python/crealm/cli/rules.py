@@ -20,9 +20,15 @@ _LIMIT = 1000  # Objects that --check lists.
 def add(commands: Commands) -> None:
     command = commands.reader("rules", show, "print the rules of the classes, find what breaks them, or replace them")
     form = command.add_mutually_exclusive_group()
-    form.add_argument("--check", action="store_true", help="list the objects that break a rule; exit code 1 if there are any")
-    form.add_argument("--set", nargs=2, metavar=("CLASS", "RULESFILE"),
-                      help="replace the rules of a class by those of a JSON file, as --class NAME --json prints them; - is the standard input")
+    form.add_argument(
+        "--check", action="store_true", help="list the objects that break a rule; exit code 1 if there are any"
+    )
+    form.add_argument(
+        "--set",
+        nargs=2,
+        metavar=("CLASS", "RULESFILE"),
+        help="replace the rules of a class by those of a JSON file, as --class NAME --json prints them; - is stdin",
+    )
     command.add_argument("--class", dest="only", metavar="NAME", help="only this class")
     command.add_argument("--limit", type=natural, metavar="N", help=f"objects that --check lists (default {_LIMIT})")
     add_json(command)
@@ -34,8 +40,12 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--limit belongs to --check")
     if options.set is None:
         return read(check if options.check else show, options)
-    for is_given, name in ((options.only, "--class"), (options.mode == "immutable", "--immutable"), (options.evidence, "--evidence"),
-                           (options.previous, "--previous")):  # fmt: skip
+    for is_given, name in (
+        (options.only, "--class"),
+        (options.mode == "immutable", "--immutable"),
+        (options.evidence, "--evidence"),
+        (options.previous, "--previous"),
+    ):
         if is_given:
             raise UsageError(f"--set and {name} exclude each other")
     return write(replace, options)
@@ -78,7 +88,9 @@ def check(db: Database, options: argparse.Namespace) -> int:
     listed: List[Any] = broken[:limit]
     has_more = len(broken) > len(listed)
     if options.json:
-        entries = [{"class": one.class_name, "key": one.object_key, "rule": one.rule, "message": one.message} for one in listed]
+        entries = [
+            {"class": one.class_name, "key": one.object_key, "rule": one.rule, "message": one.message} for one in listed
+        ]
         print_json({"file": db.path, "keepsRules": not broken, "broken": entries, "more": has_more})
     elif not broken:
         print("every object keeps the rules")

@@ -1,6 +1,7 @@
 """schema: prints the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON.
 
-Declarations of Python and JSON declare the rules, too. The other languages have no words for them: there each rule is a comment.
+Declarations of Python and JSON declare the rules, too. The other languages have no words for them: there each rule is
+a comment.
 """
 
 from __future__ import annotations

@@ -118,6 +118,10 @@ export async function remove(page, file, className, keys, then = () => {}) {
     "div", {}, h("p", {}, `${counted(told.total, "object")} of `, isolated(className), " will be deleted, with what is embedded in them."),
     h("p", {}, "Links to them become null, or leave their lists."),
     list, told.total > told.changes.length && h("p", { class: "faint" }, `… and ${told.total - told.changes.length} more`),
+    told.also > 0 && h(
+      "p", { class: "fault" },
+      `Rules of the file delete further objects: ${counted(told.also, "object")}. Undo does not bring them back.`,
+    ),
     told.lost > 0 && h("p", { class: "fault" }, "Links to them inside values of any type will not come back with Undo."),
   );
   const save = () => change(page, file, changes.map((one, index) => ({ ...one, mark: told.marks[index] })));

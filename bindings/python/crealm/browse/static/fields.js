@@ -310,13 +310,17 @@ export function fields(declared, around) {
 }
 
 function row(declared, prop, around) {
-  let touched = prop.name === declared.primaryKey;
+  const isMade = declared.rules?.properties?.[prop.name]?.auto === true; // The library makes the value.
+  let touched = prop.name === declared.primaryKey && !isMade;
   const made = field(prop, undefined, around);
   const said = h("p", { class: "fault", role: "alert" });
   const touch = () => { touched = true; };
   const controls = "input:not([type=checkbox]), textarea, select";
   const control = made.element.matches(controls) ? made.element : made.element.querySelector(controls);
-  const title = [isolated(prop.name), h("span", { class: "type" }, isolated(typeOf(prop)), prop.name === declared.primaryKey && " · primary key")];
+  const notes = [
+    prop.name === declared.primaryKey && " · primary key", isMade && " · made by the file if it is left out",
+  ];
+  const title = [isolated(prop.name), h("span", { class: "type" }, isolated(typeOf(prop)), notes)];
   const element = h(
     "div", { class: "form-row", oninput: touch, onchange: touch, onclick: (event) => event.target.closest("button") && touch() },
     control?.id ? h("label", { for: control.id }, title) : h("span", { class: "label" }, title), made.element, said,

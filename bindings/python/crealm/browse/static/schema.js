@@ -1,4 +1,4 @@
-// The schema as a picture, laid out by the server, and as a list of classes with their properties.
+// The schema as a picture, laid out by the server, and as a list of classes with their properties and rules.
 
 import { address, path } from "./address.js";
 import { ask } from "./api.js";
@@ -111,5 +111,12 @@ function declared(file, one, page) {
     h("span", { class: "count" }, one.count.t === "int" ? grouped(one.count.v) : "⚠"),
     one.embedded && h("span", { class: "faint" }, "embedded"), page.editing && changesOf(page, file, one),
   ),
-    h("table", { class: "plain" }, h("tbody", {}, rows)));
+    h("table", { class: "plain" }, h("tbody", {}, rows)), rules(one));
+}
+
+/** What the file demands of the objects of a class. */
+function rules(one) {
+  if (one.ruleLines.length === 0) return null;
+  const lines = one.ruleLines.map((line) => h("li", {}, isolated(line)));
+  return [h("h3", {}, "Rules"), h("ul", { class: "rules", "aria-label": `Rules of ${one.name}` }, lines)];
 }
