@@ -115,6 +115,8 @@ extension ClassRules {
     private mutating func add(_ condition: String, _ what: String, _ property: Name) {
         var check = Check(condition)
         check.name = "\(property).\(what)"
+        check.property = property
+        check.countsElements = what.hasSuffix("count")
         checks.append(check)
     }
 
@@ -122,7 +124,7 @@ extension ClassRules {
         switch json {
         case .int(let integer): return String(integer)
         case .double(let number): return "\(number)"
-        default: throw wrong("'\(what)' is a number")
+        default: throw wrong("'\(what)' is a finite number")
         }
     }
 

@@ -21,6 +21,10 @@ package struct ClassRules: Sendable, Equatable {
         package var name = ""
         package var condition: String
 
+        /// For a short form: its property, and whether it limits the number of elements. Not stored.
+        package var property: Name?
+        package var countsElements = false
+
         package init(_ condition: String) { self.condition = condition }
     }
 
@@ -57,6 +61,13 @@ package struct ClassRules: Sendable, Equatable {
     package init() {}
 
     package var isEmpty: Bool { self == ClassRules() }
+
+    /// Whether the program declares nothing but former names.
+    package var isOnlyRenames: Bool {
+        var rest = self
+        (rest.renamedFrom, rest.renamedProperties) = (nil, [:])
+        return !isEmpty && rest.isEmpty
+    }
 }
 
 extension StoredValue: Equatable {

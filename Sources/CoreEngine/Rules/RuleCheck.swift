@@ -17,6 +17,17 @@ struct RuleCheck {
         }
     }
 
+    /// Why a check has no effect; nil when it has one.
+    static func fault(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) -> String? {
+        do throws(RealmError) {
+            _ = try RuleCheck(group, table, row)
+            return nil
+        } catch {
+            let title = row.label.isEmpty ? row.text : row.label
+            return "Check '\(title)' of class '\(table.className ?? table.name)' has no effect: \(error.message)"
+        }
+    }
+
     /// The check of a row; nil when it names a property that does not exist any more: then it has no effect.
     static func bound(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) -> RuleCheck? {
         do throws(RealmError) { return try RuleCheck(group, table, row) } catch {
@@ -61,5 +72,35 @@ struct RuleCheck {
     func broken(_ key: ObjKey) throws(RealmError) -> RealmError {
         let condition = row.label.isEmpty ? "" : " (\(row.text))"
         return RealmError(.ruleBroken, "Check '\(title)'\(condition): \(try table.description(of: key)) breaks it")
+    }
+}
+
+extension Group {
+    /// Runs a rename of classes or properties, and puts the new names into the conditions of all checks.
+    ///
+    /// - Throws: 3010 when a condition cannot contain a new name.
+    func keepingConditions(_ rename: () throws(RealmError) -> Void) throws(RealmError) {
+        guard let before = try RuleTable(self) else { return try rename() }
+        var bound: [(row: (key: ObjKey, row: RuleRow), names: ConditionNames)] = []
+        for found in try before.rows() where found.row.kind == .check {
+            guard let owner = try table(found.row.table), try RuleCheck.bound(self, owner, found.row) != nil else {
+                continue
+            }
+            bound.append((found, try ConditionNames(found.row.text, self, owner)))
+        }
+        try rename()
+        guard !bound.isEmpty, let after = try RuleTable(self) else { return }
+        for (found, names) in bound {
+            let new = try names.text(self)
+            guard new != found.row.text else { continue }
+            do throws(RealmError) {
+                _ = try BoundQuery.parse(new, self, found.row.table, QueryNames(), [])
+            } catch {
+                throw RealmError(
+                    .invalidName, "A condition cannot contain the new name: '\(found.row.text)' would be '\(new)'")
+            }
+            try after.setText(found.key, new)
+        }
+        try rulesChanged()
     }
 }

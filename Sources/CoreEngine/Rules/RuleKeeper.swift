@@ -29,36 +29,71 @@ package struct RuleKeeper {
 
     // MARK: Committing
 
-    /// Called before the commit of the write transaction.
+    /// Called before the commit of the write transaction. The caller's values that were read before are out of date
+    /// then.
     ///
     /// - Throws: 9006 for an object that breaks a rule. The transaction is as before, and may go on.
     package func keep() throws(RealmError) {
-        let touched = TouchedObjects(rules)
+        let touched = TouchedObjects(rules, group)
         try ChangesetParser.parse(try transaction.changeset, touched)
-        // The history does not name new embedded objects.
+        try addOwners(touched)
+        let all = touched.all.filter { !$0.rules.atCommit.isEmpty }
+        // Times and revisions come first, because checks may concern them; a refusal takes them back.
+        let savepoint = all.contains { $0.rules.isStamped } ? try transaction.beginSavepoint() : 0
+        do throws(RealmError) {
+            if savepoint > 0 {
+                for one in all { if let table = try group.table(one.rules.key) { try stamp(table, one) } }
+            }
+            var entries: [UniqueChange] = []
+            for one in all {
+                guard let table = try group.table(one.rules.key) else { continue }
+                for row in one.rules.atCommit {
+                    switch row.kind {
+                    case .check:
+                        guard let check = try RuleCheck.bound(group, table, row) else { continue }
+                        if let broken = try check.firstBroken(one.keys) { throw try check.broken(broken) }
+                    case .unique: if let change = try uniqueChange(table, row, one) { entries.append(change) }
+                    default: break
+                    }
+                }
+            }
+            for change in entries { try change.apply() }
+        } catch {
+            if savepoint > 0 { try transaction.rollbackSavepoint(savepoint) }
+            throw error
+        }
+        if savepoint > 0 { try transaction.releaseSavepoint(savepoint) }
+        try noteKept()
+    }
+
+    /// The history does not name new embedded objects. And an object has changed when an embedded object that it owns
+    /// has.
+    private func addOwners(_ touched: TouchedObjects) throws(RealmError) {
         for own in rules.all where !own.atCommit.isEmpty {
             guard let table = try group.table(own.key), table.isEmbedded else { continue }
             for key in try table.newKeys() { touched.objectCreated(own.key, key) }
         }
-        var entries: [UniqueChange] = []
-        for one in touched.all where !one.rules.atCommit.isEmpty {
-            guard let table = try group.table(one.rules.key) else { continue }
-            for row in one.rules.atCommit {
-                switch row.kind {
-                case .check:
-                    guard let check = try RuleCheck.bound(group, table, row) else { continue }
-                    if let broken = try check.firstBroken(one.keys) { throw try check.broken(broken) }
-                case .unique: if let change = try uniqueChange(table, row, one) { entries.append(change) }
-                default: break
+        for (key, objects) in touched.embedded {
+            guard let table = try group.table(key) else { continue }
+            for object in objects where try table.isValid(object) {
+                var place: (table: Table, object: ObjKey)? = (table, object)
+                // A damaged file may have embedded objects that own each other.
+                for _ in 0..<Tables.maxNesting {
+                    guard let here = place, here.table.isEmbedded else { break }
+                    place = try owner(of: here.object, in: here.table)
+                    if let place { touched.valueSet(place.table.key, place.object, .null) }
                 }
             }
         }
-        for change in entries { try change.apply() }
-        for one in touched.all {
-            guard let table = try group.table(one.rules.key) else { continue }
-            try stamp(table, one)
+    }
+
+    private func owner(of object: ObjKey, in table: Table) throws(RealmError) -> (table: Table, object: ObjKey)? {
+        for case let backlink? in table.facts where backlink.type == .backlink {
+            let links = try table.backlinks(object, backlink.key)
+            guard links.count > 0, let owner = try group.table(backlink.oppositeTable) else { continue }
+            return (owner, try links.key(at: 0))
         }
-        try noteKept()
+        return nil
     }
 
     /// The new entries of a unique index, and those that leave.
@@ -171,7 +206,7 @@ package struct RuleKeeper {
             guard let kept = own.kept, let table = try group.table(own.key), kept.version != table.storedContentVersion
             else { continue }
             for i in own.automatic.indices {
-                let next = try RuleBuilder.firstNumber(table, own.automatic[i].column)
+                let next = try TableRules.firstNumber(table, own.automatic[i].column)
                 if next != 0 { own.note(next &- 1, in: own.automatic[i].column) }
             }
             try forEachViolation(own, table, repairing: true) { (violation) throws(RealmError) in
@@ -198,7 +233,12 @@ package struct RuleKeeper {
         for row in own.atCommit {
             switch row.kind {
             case .check:
-                guard let check = try RuleCheck.bound(group, table, row) else { continue }
+                if let fault = try RuleCheck.fault(group, table, row) {
+                    let title = row.label.isEmpty ? row.text : row.label
+                    if try !report(Violation(className: name, object: .null, rule: title, text: fault)) { return }
+                    continue
+                }
+                let check = try RuleCheck(group, table, row)
                 try check.forEachBroken { (object) throws(RealmError) in
                     try report(
                         Violation(

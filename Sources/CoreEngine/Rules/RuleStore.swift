@@ -50,8 +50,8 @@ extension Group {
         _ wanted: ClassRules, of table: Table, addingOnly: Bool = false
     ) throws(RealmError) {
         let rows = try RuleBuilder(self, table).rows(wanted)
-        // The rules are read again below: counters of this transaction must be in the file by then.
-        if let store = try RuleTable(self) { for own in rules?.all.map({ $0 }) ?? [] { try own.writeCounters(store) } }
+        // The rows are read below: counters of this transaction must be in the file by then.
+        if let store = try RuleTable(self), let own = rules?.all { for one in own { try one.writeCounters(store) } }
         let present = try RuleTable(self)?.rows().filter { $0.row.table == table.key && $0.row.kind.isDeclared } ?? []
         let gone = addingOnly ? [] : present.filter { old in !rows.contains { $0.isSame(as: old.row) } }
         let new = rows.filter { row in !present.contains { row.isSame(as: $0.row) } }
@@ -62,13 +62,17 @@ extension Group {
             try store.remove(key)
         }
         for var row in new {
-            // A rule with one value per property replaces the old one.
-            if addingOnly, row.column != .null {
-                for (key, old) in present where old.kind == row.kind && old.column == row.column {
+            // A rule of a property replaces the one of its kind, and a named rule the one of its name.
+            if addingOnly {
+                for (key, old) in present where old.kind == row.kind {
+                    let isReplaced =
+                        row.column != .null ? old.column == row.column : !row.label.isEmpty && old.label == row.label
+                    guard isReplaced else { continue }
+                    if row.kind == .unique { try UniqueRule.drop(self, key) }
                     try store.remove(key)
                 }
             }
-            if row.kind == .automatic { row.number = try RuleBuilder.firstNumber(table, row.column) }
+            if row.kind == .automatic { row.number = try TableRules.firstNumber(table, row.column) }
             if row.kind == .unique { row.value = UniqueRule.newHashKey() }
             if row.kind == .check { try RuleCheck(self, table, row).expectAll() }
             let key = try store.add(row)
@@ -135,18 +139,38 @@ struct RuleBuilder {
         for unique in rules.unique { rows.append(try self.unique(unique)) }
         for check in rules.checks {
             guard !check.condition.isEmpty else { throw invalid("A check without a condition") }
+            try checkLimit(check)
             var row = RuleRow(kind: .check, table: table.key)
             row.label = check.name
             row.text = check.condition
             rows.append(row)
         }
+        let makers: [RuleKind] = [.automatic, .initial, .created, .modified, .revision]
         for (i, row) in rows.enumerated() {
+            if makers.contains(row.kind),
+                rows[..<i].contains(where: { makers.contains($0.kind) && $0.column == row.column })
+            {
+                let name = table.column(row.column)?.name ?? ""
+                throw invalid("property '\(name)' has two rules that make its value")
+            }
             let isTwice = rows[..<i].contains {
                 $0.isSame(as: row) || (!row.label.isEmpty && $0.label == row.label && $0.kind == row.kind)
             }
             if isTwice { throw invalid("the same rule, or the same name of a rule, occurs twice") }
         }
         return rows
+    }
+
+    /// Limits of numbers and texts are for single values, and limits of a count for collections.
+    private func checkLimit(_ check: ClassRules.Check) throws(RealmError) {
+        guard let name = check.property else { return }
+        let isCollection = try facts(name).isCollection
+        guard isCollection == check.countsElements else {
+            throw invalid(
+                isCollection
+                    ? "property '\(name)' is a collection: only 'min_count' and 'max_count' limit it"
+                    : "property '\(name)' is no collection: 'min_count' and 'max_count' do not limit it")
+        }
     }
 
     private func row(_ kind: RuleKind, _ column: ColumnFacts, _ number: Int64) -> RuleRow {
@@ -187,7 +211,11 @@ struct RuleBuilder {
         guard !facts.isPrimaryKey else { throw invalid("the primary key '\(name)' cannot have a default") }
         var row = row(.initial, facts, 0)
         switch initial {
-        case .constant(let value):
+        case .constant(var value):
+            if case .single(.int(let integer)) = value {
+                if facts.type == .double { value = .single(.double(Double(integer))) }
+                if facts.type == .float { value = .single(.float(Float(integer))) }
+            }
             try value.withMixed { (mixed) throws(RealmError) in
                 switch mixed {
                 case .typedLink, .link, .list, .dictionary:
@@ -215,6 +243,9 @@ struct RuleBuilder {
             guard !facts.isCollection, UniqueRule.types.contains(facts.type) else {
                 throw invalid("property '\(name)' has a type that cannot be unique")
             }
+            if facts.type == .link, try group.table(facts.oppositeTable)?.isEmbedded ?? false {
+                throw invalid("property '\(name)' holds an embedded object, which cannot be unique")
+            }
             keys.append(String(facts.key.raw))
         }
         var row = RuleRow(kind: .unique, table: table.key)
@@ -224,18 +255,5 @@ struct RuleBuilder {
             (unique.ignoresCase ? Rules.uniqueIgnoresCase : 0)
             | (unique.nullsAreEqual ? Rules.uniqueNullsAreEqual : 0)
         return row
-    }
-
-    /// The first automatic integer: greater than all that the class has, and at least 1.
-    static func firstNumber(_ table: Table, _ column: ColKey) throws(RealmError) -> Int64 {
-        guard let facts = table.facts(column), facts.type == .int else { return 0 }
-        var next: Int64 = 1
-        for key in try table.allKeys() {
-            if case .int(let value)? = try table.get(key, facts), value >= next {
-                guard value < .max else { return TableRules.Automatic.used }
-                next = value + 1
-            }
-        }
-        return next
     }
 }

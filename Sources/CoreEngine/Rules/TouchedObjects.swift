@@ -1,6 +1,7 @@
 /// The objects of classes with rules that a transaction created, changed or removed, from its changeset.
 final class TouchedObjects: ChangesetHandler {
     private let rules: GroupRules
+    private let group: Group
     private var classes: [Touched?] = []
 
     /// The objects of one class.
@@ -37,7 +38,25 @@ final class TouchedObjects: ChangesetHandler {
     /// The class of the last change.
     private var last: Touched?
 
-    init(_ rules: GroupRules) { self.rules = rules }
+    /// Changed objects of embedded classes.
+    private(set) var embedded: [TableKey: [ObjKey]] = [:]
+
+    /// A class without rules, which is not embedded.
+    private var plain = TableKey.null
+
+    init(_ rules: GroupRules, _ group: Group) {
+        self.rules = rules
+        self.group = group
+    }
+
+    /// Whether it was made for these rules.
+    func isOf(_ other: GroupRules) -> Bool { rules === other }
+
+    /// The objects of a class in the order of their changes, perhaps with repetitions.
+    func unsettled(_ table: TableKey) -> [ObjKey]? {
+        guard table.index < classes.count, let known = classes[table.index], known.rules.key == table else { return nil }
+        return known.keys
+    }
 
     var all: [Touched] {
         let all = classes.compactMap { $0 }
@@ -51,15 +70,23 @@ final class TouchedObjects: ChangesetHandler {
     }
 
     @inline(never) private func addOther(_ table: TableKey, _ object: ObjKey) {
+        if table == plain { return }
+        // Tables that were removed meanwhile have no owner to look for.
+        if let found = try? group.table(table), found.isEmbedded, embedded[table]?.last != object {
+            embedded[table, default: []].append(object)
+        }
         if table.index < classes.count, let known = classes[table.index], known.rules.key == table {
-            last = known
+            if embedded[table] == nil { last = known }
             return known.add(object)
         }
-        guard let own = rules[table], !own.atCommit.isEmpty else { return }
+        guard let own = rules[table], !own.atCommit.isEmpty else {
+            if embedded[table] == nil { plain = table }
+            return
+        }
         while classes.count <= table.index { classes.append(nil) }
         let new = Touched(own)
         classes[table.index] = new
-        last = new
+        if embedded[table] == nil { last = new }
         new.add(object)
     }
 

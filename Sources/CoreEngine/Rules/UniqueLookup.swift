@@ -1,12 +1,26 @@
-/// Finds objects through unique rules.
-enum UniqueLookup {
-    /// The object with these values. Inside a write transaction the index does not contain its changes yet: the objects
-    /// that it changed are compared one by one.
-    ///
-    /// - Parameter touched: the changeset of the open write transaction.
-    static func find(
-        _ group: Group, _ table: Table, _ properties: [Name], _ values: [Mixed], touched: Bytes?
+/// Finds objects through unique rules, also among the changes of an open write transaction, which the indexes do not
+/// contain yet.
+///
+/// It reads each part of the changeset once: a look-up costs time in proportion to the changes since the one before it.
+///
+/// Thread rule: that of its transaction.
+final class UniqueLookup {
+    /// The transaction and the part of it that `changes` describes.
+    private var base: (version: UInt64, undone: Int) = (0, -1)
+    private var reader = ChangesetParser.Position()
+
+    /// The objects that the transaction changed, by table.
+    private var touched: TouchedObjects?
+
+    /// Per rule: the changed objects by the hash of the values that they had when they were looked at. And the newest
+    /// object of the class, whose later values the history does not name.
+    private var changes: [ObjKey: (byHash: [Int64: [ObjKey]], seen: Int, newest: ObjKey)] = [:]
+
+    /// The object with these values, in the order of the properties.
+    func find(
+        _ transaction: Transaction, _ table: Table, _ properties: [Name], _ values: [Mixed]
     ) throws(RealmError) -> ObjKey? {
+        let group = transaction.group
         let keys = properties.compactMap { table.column(named: $0)?.key }
         guard let store = try RuleTable(group), keys.count == properties.count,
             let (key, row) = try store.rows().first(where: {
@@ -22,19 +36,45 @@ enum UniqueLookup {
         }
         let rule = try UniqueRule(group, table, row, key)
         guard rule.isWhole, let bytes = try rule.values(values) else { return nil }
-        let kept = try store.rows().first { $0.row.kind == .kept && $0.row.table == table.key }?.row.number
-        if touched == nil, kept != table.storedContentVersion {
+        guard transaction.stage == .writing, let rules = group.rules else {
+            let kept = try store.rows().first { $0.row.kind == .kept && $0.row.table == table.key }?.row.number
             // Another library has written the class since, and no write transaction has repaired the index.
-            return try rule.search(bytes)
+            guard kept == table.storedContentVersion else { return try rule.search(bytes) }
+            return try rule.other(than: .null, with: bytes)
         }
         if let found = try rule.other(than: .null, with: bytes) { return found }
-        guard let touched, let rules = group.rules else { return nil }
-        let changed = TouchedObjects(rules)
-        try ChangesetParser.parse(touched, changed)
-        for one in changed.all where one.rules.key == table.key {
-            for object in one.keys where try table.isValid(object) {
-                if try rule.values(table, object) == bytes { return object }
-            }
+        try update(transaction, rules)
+        return try findChanged(rule, key, table, bytes)
+    }
+
+    /// Reads the changes since the last look-up.
+    private func update(_ transaction: Transaction, _ rules: GroupRules) throws(RealmError) {
+        let now = (transaction.version, transaction.undoneParts)
+        if base != now || touched?.isOf(rules) != true {
+            (base, reader, changes) = (now, ChangesetParser.Position(), [:])
+            touched = TouchedObjects(rules, transaction.group)
+        }
+        if let touched { try ChangesetParser.parse(try transaction.changeset, from: &reader, touched) }
+    }
+
+    private func findChanged(
+        _ rule: UniqueRule, _ key: ObjKey, _ table: Table, _ bytes: [UInt8]
+    ) throws(RealmError) -> ObjKey? {
+        guard let keys = touched?.unsettled(table.key) else { return nil }
+        var known = changes.removeValue(forKey: key) ?? ([:], 0, .null)
+        func note(_ object: ObjKey) throws(RealmError) {
+            guard try table.isValid(object), let entry = try rule.entry(of: object, in: table) else { return }
+            known.byHash[entry.hash, default: []].append(object)
+        }
+        // The values of the newest object were not final.
+        if known.newest != .null { try note(known.newest) }
+        for object in keys[known.seen...] { try note(object) }
+        known.seen = keys.count
+        known.newest = try table.newestKey() ?? .null
+        if known.newest != .null { try note(known.newest) }
+        changes[key] = known
+        for object in known.byHash[try rule.hash(bytes)] ?? [] where try table.isValid(object) {
+            if try rule.values(table, object) == bytes { return object }
         }
         return nil
     }

@@ -18,9 +18,15 @@ final class UniqueRule {
     private let key: ObjKey
     private let columns: [ColumnFacts]
     private let hashKey: [UInt8]
+    private let hashMask: UInt64
 
-    /// - Parameter key: the row of the rule in the table of rules.
-    init(_ group: Group, _ table: Table, _ row: RuleRow, _ key: ObjKey) throws(RealmError) {
+    /// - Parameters:
+    ///   - key: the row of the rule in the table of rules.
+    ///   - hashMask: the bits of a hash that count. Tests have few, so that different values have equal hashes.
+    init(
+        _ group: Group, _ table: Table, _ row: RuleRow, _ key: ObjKey, hashMask: UInt64 = 0x3FFF_FFFF_FFFF_FFFF
+    ) throws(RealmError) {
+        self.hashMask = hashMask
         self.group = group
         self.table = table
         self.row = row
@@ -155,7 +161,7 @@ final class UniqueRule {
         case .string(let text):
             bytes.append(3)
             if ignoringCase {
-                let folded = Array(String(decoding: text, as: UTF8.self).lowercased().utf8)
+                let folded = Array(String(decoding: text, as: UTF8.self).uppercased().lowercased().utf8)
                 word(UInt64(folded.count))
                 bytes += folded
             } else {
@@ -172,10 +178,10 @@ final class UniqueRule {
             word(UInt64(bitPattern: Int64(time.nanoseconds)))
         case .float(let number):
             bytes.append(6)
-            word(Double(number == 0 ? 0 : number).bitPattern)
+            word(number.isNaN ? Double.nan.bitPattern : Double(number == 0 ? 0 : number).bitPattern)
         case .double(let number):
             bytes.append(6)
-            word((number == 0 ? 0 : number).bitPattern)
+            word(number.isNaN ? Double.nan.bitPattern : (number == 0 ? 0 : number).bitPattern)
         case .objectId(let id):
             bytes.append(7)
             word(id.high)
@@ -196,7 +202,7 @@ final class UniqueRule {
     /// The first key of the entry of these values.
     func hash(_ bytes: [UInt8]) throws(RealmError) -> Int64 {
         let word = try bytes.withBytes { (b) throws(RealmError) in Crypto.shortHash(b, key: hashKey) }
-        return Int64(word & 0x3FFF_FFFF_FFFF_FFFF)
+        return Int64(word & hashMask)
     }
 
     // MARK: Looking up

@@ -48,15 +48,15 @@ extension Group {
         try delete(&cascade)
     }
 
-    /// Deletes the queued objects and everything that they own.
+    /// Deletes an embedded object that lost its owner because a value was replaced.
+    func deleteOrphan(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        var cascade = Cascade(pending: [(table, key)])
+        try delete(&cascade)
+    }
+
+    /// Deletes the queued objects and everything that they own. Rules of deletion do not count: the objects are embedded
+    /// ones that lost their owner because a value was replaced.
     func delete(_ cascade: inout Cascade) throws(RealmError) {
-        if let rules, rules.hasDeletionRules {
-            var plan = DeletionPlan(self, rules)
-            for (table, key) in cascade.pending { try plan.add(table, key) }
-            cascade.pending.removeAll()
-            try plan.complete()
-            return try deleteTogether(plan.objects)
-        }
         while let (table, key) = cascade.pending.popLast() {
             guard try table.isValid(key) else { continue }
             try table.removeIncoming(key, cascade)
@@ -288,7 +288,7 @@ extension Table {
         }
         try target.removeBacklink(object, column, origin: key)
         guard target.isEmbedded, try target.isValid(object), try target.backlinkCount(object) == 0 else { return }
-        if let cascade { cascade.pointee.pending.append((target, object)) } else { try group.delete(target, object) }
+        if let cascade { cascade.pointee.pending.append((target, object)) } else { try group.deleteOrphan(target, object) }
     }
 
     /// Removes the row itself and its index entries.

@@ -132,6 +132,13 @@ final class Group {
     /// - Throws: 2001 when their format is newer than this version knows.
     func readRules() throws(RealmError) { use(try GroupRules(self)) }
 
+    /// The table of rules changed: reads the rules again. Counters of this transaction are kept.
+    func rulesChanged() throws(RealmError) {
+        guard let rules else { return }
+        if let store = try RuleTable(self) { for own in rules.all { try own.writeCounters(store) } }
+        try readRules()
+    }
+
     /// The write transaction has ended.
     func forgetRules() {
         madeBefore = [:]

@@ -237,45 +237,8 @@ struct RuleTable {
         }
     }
 
-    /// A property has another name: it is replaced in the conditions of the class.
-    func replaceName(_ old: Name, by new: Name, in owner: TableKey) throws(RealmError) {
-        for (key, row) in try rows() where row.table == owner && row.kind == .check {
-            try setText(key, Self.replaced(old.text, by: new.text, in: row.text))
-        }
-    }
-
-    private func setText(_ key: ObjKey, _ new: String) throws(RealmError) {
+    func setText(_ key: ObjKey, _ new: String) throws(RealmError) {
         try Array(new.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, text, .string(b)) }
-    }
-
-    /// Replaces a name where it begins a path: not in texts, and not behind a point, "@" or "$".
-    static func replaced(_ old: String, by new: String, in condition: String) -> String {
-        var out = "", word = "", quote: Character?, before: Character = " "
-        func isWord(_ character: Character) -> Bool {
-            character == "_" || character.isLetter || character.isNumber
-        }
-        func flush() {
-            out += word == old && !".@$".contains(before) ? new : word
-            word = ""
-        }
-        var escaped = false
-        for character in condition {
-            if let open = quote {
-                out.append(character)
-                if escaped { escaped = false } else if character == "\\" { escaped = true } else if character == open { quote = nil }
-                continue
-            }
-            if isWord(character) {
-                word.append(character)
-                continue
-            }
-            if !word.isEmpty { flush() }
-            before = character
-            out.append(character)
-            if character == "\"" || character == "'" { quote = character }
-        }
-        flush()
-        return out
     }
 
     func setNumber(_ key: ObjKey, _ value: Int64) throws(RealmError) { _ = try table.set(key, number, .int(value)) }

@@ -135,7 +135,10 @@ extension Table {
                 try other.remove(backlink.key)
             }
         }
-        if name != RuleTable.name { try RuleTable(group)?.removeRules(of: self.key, key) }
+        if name != RuleTable.name, let rules = try RuleTable(group) {
+            try rules.removeRules(of: self.key, key)
+            try group.rulesChanged()
+        }
         try remove(key)
         group.log?.columnErased(self.key, key)
     }
@@ -160,7 +163,7 @@ extension Table {
         guard column(named: new) == nil, !new.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already")
         }
-        let old = column(key)?.name, short = spec.storedName(for: new)
+        let short = spec.storedName(for: new)
         let wasLong = column(key)?.storedName != nil
         let isChanged = spec.change(key) { column in
             column.name = new
@@ -168,7 +171,6 @@ extension Table {
         }
         guard isChanged else { return }
         if short != nil || wasLong { try group.noteLongName(short == nil ? nil : new, self.key, key) }
-        if let old { try RuleTable(group)?.replaceName(old, by: new, in: self.key) }
         group.log?.columnRenamed(self.key, key)
     }
 
@@ -188,7 +190,10 @@ extension Table {
         for key in try allKeys() { try copyValue(key, from: old, to: added) }
         let name = old.name
         if wasPrimary { state.primaryKey = nil }
-        try RuleTable(group)?.replaceColumn(key, by: new, in: self.key)
+        if let rules = try RuleTable(group) {
+            try rules.replaceColumn(key, by: new, in: self.key)
+            try group.rulesChanged()
+        }
         try removeColumn(key)
         try renameColumn(new, to: name)
         setIndexAttribute(new, old.attributes.intersection([.indexed, .fullTextIndexed]))

@@ -183,6 +183,9 @@ extension Table {
         return sequences.contains { object >= key($0.lowerBound) && object <= key($0.upperBound) }
     }
 
+    /// The object that this write transaction created last; nil if it created none.
+    func newestKey() throws(RealmError) -> ObjKey? { madeSequences.last.map { key($0.upperBound) } }
+
     /// The keys of the objects that this write transaction created; some may not exist any more.
     func newKeys() throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
@@ -206,7 +209,12 @@ extension Table {
         var value = given
         if let pk = primaryKey {
             if value == nil, let index = rules.automatic.firstIndex(where: { $0.column == pk }) {
-                value = try rules.makeValue(index)
+                var made = try rules.makeValue(index)
+                if try find(primaryKey: made) != nil {
+                    try rules.correct(index, self)
+                    made = try rules.makeValue(index)
+                }
+                value = made
             } else if case .int(let integer)? = value {
                 rules.note(integer, in: pk)
             }

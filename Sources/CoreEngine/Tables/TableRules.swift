@@ -29,6 +29,11 @@ final class TableRules {
     /// The other rules of the class, which are kept at the end of a transaction.
     fileprivate(set) var atCommit: [RuleRow] = []
 
+    /// Whether the class has times or revisions.
+    var isStamped: Bool {
+        atCommit.contains { $0.kind == .created || $0.kind == .modified || $0.kind == .revision }
+    }
+
     /// The content version of the class up to which its rules were kept, and the row that says so.
     fileprivate(set) var kept: (row: ObjKey, version: Int64)?
 
@@ -65,6 +70,27 @@ final class TableRules {
             automatic[index].move(beyond: value)
             return .int(value)
         }
+    }
+
+    /// The number that the automatic property made last belongs to an object already: the file has a wrong counter.
+    func correct(_ index: Int, _ table: Table) throws(RealmError) {
+        let next = try Self.firstNumber(table, automatic[index].column)
+        guard next != 0 else { return }
+        automatic[index].next = next
+        automatic[index].isChanged = true
+    }
+
+    /// The first automatic integer: greater than all that the class has, and at least 1. 0 for other types.
+    static func firstNumber(_ table: Table, _ column: ColKey) throws(RealmError) -> Int64 {
+        guard let facts = table.facts(column), facts.type == .int else { return 0 }
+        var next: Int64 = 1
+        for key in try table.allKeys() {
+            if case .int(let value)? = try table.get(key, facts), value >= next {
+                guard value < .max else { return Automatic.used }
+                next = value + 1
+            }
+        }
+        return next
     }
 
     /// A program stores its own value: later automatic values are greater.

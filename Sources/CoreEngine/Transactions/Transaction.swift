@@ -77,6 +77,9 @@ package final class Transaction {
     /// The open savepoints, outermost first.
     private var savepoints: [Savepoint] = []
 
+    /// How often a part of the write in progress, or a write, was undone.
+    private(set) var undoneParts = 0
+
     /// The number of open savepoints.
     package var savepointDepth: Int { savepoints.count }
 
@@ -315,6 +318,7 @@ package final class Transaction {
         guard stage == .writing else {
             throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction")
         }
+        undoneParts += 1
         creation?.isUndone = true
         for released in releasedCreations { released.isUndone = true }
         for savepoint in savepoints { Self.undo(savepoint) }
@@ -385,6 +389,7 @@ package final class Transaction {
         let savepoint = try openSavepoint(number)
         for inner in savepoints[(number - 1)...] { Self.undo(inner) }
         savepoints.removeSubrange((number - 1)...)
+        undoneParts += 1
         encoder?.undo(to: savepoint.changes)
         store.undoPart(savepoint.slab)
         damage = nil

@@ -184,6 +184,8 @@ class Session:
         else:
             self._added.take_back()
         self._writing = False
+        for savepoint in self._savepoints:  # They are over.
+            savepoint._number = 0
         self._savepoints = []
         self._block = None
 

@@ -214,7 +214,7 @@ class Database(Session):
         """Replaces the rules of a class, inside a write; {} removes all. RuleBroken if an object breaks a new rule: then
         the write can only be undone."""
         bound = self._class(class_name)
-        self._require_write("The rules")
+        self._require_write("A rule")
         self._owner.call(c.check, lib.crealm_class_set_rules, bound.key, _rules.as_text(rules).encode())
 
     def broken_rules(self, limit: int = 1000) -> List[BrokenRule]:

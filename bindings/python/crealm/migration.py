@@ -89,6 +89,10 @@ class Migration(Database):
     def _check_lost(self) -> None:
         """SchemaError if properties would be lost that the function neither renamed nor removed."""
         known = self._declared_properties() | self._given_up
+        for class_name, rules in self._declared.rules.items():
+            for rule in rules.get("properties", {}).values():
+                if "renamed_from" in rule:
+                    known.add((class_name, rule["renamed_from"]))
         classes = [self._old._by_name[facts.name] for facts in self._declared.classes if facts.name in self._old._by_name]
         lost = [(bound.name, name) for bound in classes for name in bound.columns if (bound.name, name) not in known]
         if lost:

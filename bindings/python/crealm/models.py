@@ -160,6 +160,9 @@ class Field(_Descriptor, Generic[T]):
         self.rules: Dict[str, Any] = rules or {}  # In the JSON form of rules.
         if renamed_from is not None:
             self.rules["renamed_from"] = renamed_from
+        # Whether the library makes the value of new objects, unless the program gives one.
+        self.is_made = any(self.rules.get(name) for name in ("auto", "created", "modified", "revision"))
+        self.is_made = self.is_made or "default" in self.rules
         self._shape: Optional[Tuple[Any, int, bool]] = None
 
     def __copy__(self) -> Field[T]:
@@ -696,7 +699,7 @@ class Model(Object, metaclass=_ModelType):
             yield from super()._entries()
             return
         for name, made in self._fields.items():
-            if name in self._values or not (explicit or made.primary_key):
+            if name in self._values or not (explicit or made.primary_key or made.is_made):
                 yield name, made._unmanaged(self)
 
     def _is_embedded_object(self) -> bool:

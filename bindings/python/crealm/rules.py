@@ -246,11 +246,13 @@ class Savepoint:
 
     def __init__(self, db: "Session") -> None:
         self._db = db
-        self._number = 0
+        self._number = 0  # 0: it has not begun, or is over.
         self._added: List[Any] = []
 
     def __enter__(self) -> "Savepoint":
         db = self._db
+        if self._number:
+            raise UsageError("The savepoint has begun already: each block needs its own", path=db.path)
         db._require_write("The database")
         self._number = db._owner.call(_begin)
         self._added = db._added.begin()
@@ -258,36 +260,36 @@ class Savepoint:
         return self
 
     def __exit__(self, kind: Any, error: Optional[BaseException], traceback: Any) -> None:
-        db, number = self._db, self._number
-        if not number:
+        if not self._number:
             return
-        self._number = 0
-        if self in db._savepoints:  # Else the write is over.
-            db._savepoints.remove(self)
-        if error is None:
-            db._owner.call(c.check, lib.crealm_release_savepoint, number)
-            db._added.release(self._added)
-        else:
-            self._undo(number)
+        if error is not None:
+            self._undo()
+            return
+        self._db._owner.call(c.check, lib.crealm_release_savepoint, self._number)
+        for one in self._ended():
+            self._db._added.release(one._added)
 
     def rollback(self) -> None:
         """Undoes the changes since the savepoint began. The block goes on as a part of the write around it."""
-        number, self._number = self._number, 0
-        if not number:
+        if not self._number:
             raise UsageError("The savepoint is over", path=self._db.path)
-        self._db._savepoints.remove(self)
-        self._undo(number)
+        self._undo()
 
-    def _undo(self, number: int) -> None:
+    def _undo(self) -> None:
         db = self._db
-        for inner in reversed(db._savepoints):  # Those inside this one end with it.
-            if inner._number > number:
-                inner._number = 0
-                db._added.undo(inner._added)
-        db._savepoints = [one for one in db._savepoints if one._number]
         if not db.is_closed and db._writing:
-            db._owner.call(_undo, number)
-        db._added.undo(self._added)
+            db._owner.call(_undo, self._number)
+        for one in self._ended():
+            db._added.undo(one._added)
+
+    def _ended(self) -> "List[Savepoint]":
+        """This savepoint and those inside it, the innermost first; they are over now."""
+        db = self._db
+        ended = [one for one in reversed(db._savepoints) if one._number >= self._number]
+        db._savepoints = [one for one in db._savepoints if one._number < self._number]
+        for one in ended:
+            one._number = 0
+        return ended
 
 
 def _begin(realm: int) -> int:

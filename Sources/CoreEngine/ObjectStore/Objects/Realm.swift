@@ -104,6 +104,9 @@ public final class Realm: RealmOpening {
         set { facts.with { $0.schemaVersion = newValue } }
     }
 
+    /// Finds objects by unique rules.
+    let uniqueLookup = UniqueLookup()
+
     /// Whether `close` was called. Any thread.
     public var isClosed: Bool { access.standing.load(ordering: .acquiring) & Standing.closed != 0 }
 

@@ -48,7 +48,7 @@ extension Realm {
             try table.removeColumn(to.key)
             if !source.isNullable && destination.isNullable { key = try table.setNullable(key, true) }
         }
-        try table.renameColumn(key, to: new)
+        try group.keepingConditions { () throws(RealmError) in try table.renameColumn(key, to: new) }
         schemaState.renamed.removeAll { $0.className == className && $0.property == old }
         schemaState.renamed.append((className, new))
         try adopt(schema, try group.readSchema(), version: schemaVersion)

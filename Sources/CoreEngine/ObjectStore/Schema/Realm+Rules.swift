@@ -4,7 +4,7 @@ extension Realm {
     func lacksRules(_ mode: SchemaMode) throws(RealmError) -> Bool {
         guard let wanted = configuration.rules else { return false }
         let group = try reading().group
-        for (name, rules) in wanted {
+        for (name, rules) in wanted where !rules.isOnlyRenames {
             guard let table = try group.table(named: Format.classPrefix + name) else {
                 if rules.isEmpty { continue }
                 return true
@@ -20,7 +20,7 @@ extension Realm {
     func applyRules(_ mode: SchemaMode) throws(RealmError) {
         guard let wanted = configuration.rules else { return }
         let group = transaction.group
-        for (name, rules) in wanted.sorted(by: { $0.key < $1.key }) {
+        for (name, rules) in wanted.sorted(by: { $0.key < $1.key }) where !rules.isOnlyRenames {
             guard let table = try group.table(named: Format.classPrefix + name) else {
                 if rules.isEmpty { continue }
                 throw RealmError(.noSuchTable, "Rules for class '\(name)', which does not exist")
@@ -36,6 +36,7 @@ extension Realm {
         guard transaction.group.rules != nil else { return }
         try transaction.database.checkProcess()
         if transaction.isDamaged { return }
+        stateCount &+= 1
         try RuleKeeper(transaction)?.keep()
     }
 
@@ -96,8 +97,6 @@ extension Realm {
     package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey? {
         let group = try reading().group
         guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
-        return try UniqueLookup.find(
-            group, table, properties, values,
-            touched: transaction.stage == .writing ? try transaction.changeset : nil)
+        return try uniqueLookup.find(transaction, table, properties, values)
     }
 }

@@ -7,23 +7,31 @@ struct SchemaRenames {
     /// With the new names of classes.
     private var properties: [(className: Name, old: Name, new: Name)] = []
 
-    /// The declared renames that apply to a file: it has the old name, and not the new one.
+    /// The declared renames that apply to a file: it has the old name, and not the new one. In a chain, where one takes
+    /// the name that another one leaves, the last comes first.
     init(_ declared: [Name: ClassRules]?, _ file: Schema) {
         guard let declared else { return }
-        for (name, rules) in declared.sorted(by: { $0.key < $1.key }) {
-            var present = file[name]
-            if present == nil, let old = rules.renamedFrom, let before = file[old], declared[old] == nil {
-                classes.append((old, name))
-                present = before
-            }
-            guard let present else { continue }
-            for (new, old) in rules.renamedProperties.sorted(by: { $0.key < $1.key }) {
-                guard present.properties.contains(where: { $0.name == old }),
-                    !present.properties.contains(where: { $0.name == new })
-                else { continue }
+        let wanted = declared.sorted(by: { $0.key < $1.key })
+        let all = wanted.compactMap { name, rules in rules.renamedFrom.map { (old: $0, new: name) } }
+        classes = Self.ordered(all, Set(file.classes.map(\.name)))
+        for (name, rules) in wanted {
+            let old = classes.first { $0.new == name }?.old ?? name
+            guard let present = file[old] else { continue }
+            let all = rules.renamedProperties.sorted(by: { $0.key < $1.key }).map { (old: $0.value, new: $0.key) }
+            for (old, new) in Self.ordered(all, Set(present.properties.map(\.name))) {
                 properties.append((name, old, new))
             }
         }
+    }
+
+    private static func ordered(_ renames: [(old: Name, new: Name)], _ names: Set<Name>) -> [(old: Name, new: Name)] {
+        var names = names, left = renames, found: [(old: Name, new: Name)] = []
+        while let next = left.firstIndex(where: { names.contains($0.old) && !names.contains($0.new) }) {
+            names.remove(left[next].old)
+            names.insert(left[next].new)
+            found.append(left.remove(at: next))
+        }
+        return found
     }
 
     var isEmpty: Bool { classes.isEmpty && properties.isEmpty }
@@ -52,6 +60,11 @@ struct SchemaRenames {
 
     /// Renames the tables and columns, inside a write transaction.
     func apply(_ group: Group) throws(RealmError) {
+        guard !isEmpty else { return }
+        try group.keepingConditions { () throws(RealmError) in try rename(group) }
+    }
+
+    private func rename(_ group: Group) throws(RealmError) {
         for (old, new) in classes {
             guard let table = try group.table(named: Format.classPrefix + old) else { continue }
             try group.renameTable(table, to: Format.classPrefix + new)

@@ -21,6 +21,23 @@ struct ChangesetParser {
 
     private init(_ bytes: Bytes) { self.bytes = bytes }
 
+    /// How far a changeset that still grows was read.
+    struct Position {
+        fileprivate var at = 0
+        fileprivate var table: TableKey?
+        fileprivate var hasCollection = false
+    }
+
+    /// Reads the instructions behind a position, and moves it to the end.
+    static func parse(_ bytes: Bytes, from position: inout Position, _ handler: some ChangesetHandler)
+        throws(RealmError)
+    {
+        var parser = ChangesetParser(bytes)
+        (parser.at, parser.table, parser.hasCollection) = (position.at, position.table, position.hasCollection)
+        while parser.at < bytes.count { try parser.instruction(handler) }
+        position = Position(at: parser.at, table: parser.table, hasCollection: parser.hasCollection)
+    }
+
     /// - Throws: 1021 for anything that no writer produces.
     static func parse(_ bytes: Bytes, _ handler: some ChangesetHandler) throws(RealmError) {
         var parser = ChangesetParser(bytes)
