@@ -2655,32 +2655,32 @@ static int creation_error(void) {
         result(got_number == (int)(number), __LINE__, name, number_text);                         \
     } while (0)
 static void creation_rules(void) {
-    char name[80];
+    char name[300];
     memset(name, 'n', sizeof name);
-    name[57] = 0;
+    name[255] = 0;
     start(), add_class(name, "", 0), add(property("x", INT, ONE, "", 0));
-    CREATION(0, "class name of 57 bytes");
-    name[57] = 'n', name[58] = 0;
+    CREATION(0, "class name of 255 bytes");
+    name[255] = 'n', name[256] = 0;
     start(), add_class(name, "", 0), add(property("x", INT, ONE, "", 0));
-    CREATION(RLM_ERR_INVALID_NAME, "class name of 58 bytes");
-    name[58] = 'n', name[63] = 0;
+    CREATION(RLM_ERR_INVALID_NAME, "class name of 256 bytes");
+    name[255] = 0;
     start(), add_class("A", "", 0), add(property(name, INT, ONE, "", 0));
-    CREATION(0, "property name of 63 bytes");
+    CREATION(0, "property name of 255 bytes");
     start(), add_class("A", name, 0), add(property(name, INT, ONE, "", PRIMARY));
-    CREATION(0, "primary key name of 63 bytes");
-    name[63] = 'n', name[64] = 0;
+    CREATION(0, "primary key name of 255 bytes");
+    name[255] = 'n', name[256] = 0;
     start(), add_class("A", "", 0), add(property(name, INT, ONE, "", 0));
-    CREATION(RLM_ERR_INVALID_NAME, "property name of 64 bytes");
+    CREATION(RLM_ERR_INVALID_NAME, "property name of 256 bytes");
     start(), add_class("A", name, 0), add(property(name, INT, ONE, "", PRIMARY));
-    CREATION(RLM_ERR_INVALID_NAME, "primary key name of 64 bytes");
-    /* 19 characters of three bytes make 57. */
-    char wide[80] = "";
-    for (int i = 0; i < 19; i++) strcat(wide, "\xe6\x97\xa5");
+    CREATION(RLM_ERR_INVALID_NAME, "primary key name of 256 bytes");
+    /* 85 characters of three bytes make 255. */
+    char wide[300] = "";
+    for (int i = 0; i < 85; i++) strcat(wide, "\xe6\x97\xa5");
     start(), add_class(wide, "", 0), add(property("x", INT, ONE, "", 0));
-    CREATION(0, "class name of 19 wide characters");
+    CREATION(0, "class name of 85 wide characters");
     strcat(wide, "\xe6\x97\xa5");
     start(), add_class(wide, "", 0), add(property("x", INT, ONE, "", 0));
-    CREATION(RLM_ERR_INVALID_NAME, "class name of 20 wide characters");
+    CREATION(RLM_ERR_INVALID_NAME, "class name of 86 wide characters");
     start(), add_class("A", "", 0), add(property("", INT, ONE, "", 0));
     CREATION(RLM_ERR_INVALID_NAME, "empty property name");
     start(), add_class("", "", 0), add(property("x", INT, ONE, "", 0));

@@ -34,7 +34,7 @@
 
 static int passed, failed;
 static bool verbose, skip_crashes;
-static char label[300];
+static char label[700];
 
 static void at(const char* format, ...) {
     va_list list;
@@ -849,13 +849,14 @@ static void validation(void) {
 /* Names, and faults that validation does not check. */
 static void creation(void) {
     static const struct { int error, class_length, property_length; const char *schema, *after; } table[] = {
-        {0, 57, 1, NULL, NULL}, {3010, 58, 1, NULL, NULL}, {0, 1, 63, NULL, NULL}, {3010, 1, 64, NULL, NULL}, {0, 57, 63, NULL, NULL},
+        {0, 57, 1, NULL, NULL}, {0, 255, 1, NULL, NULL}, {3010, 256, 1, NULL, NULL}, {0, 1, 63, NULL, NULL}, {0, 1, 255, NULL, NULL},
+        {3010, 1, 256, NULL, NULL}, {0, 255, 255, NULL, NULL},
         {3010, 1, 0, NULL, NULL}, {0, 0, 1, NULL, ""}, /* a class without a name is hidden from a realm opened without a schema */
         {0, 0, 0, "A()", NULL}, {0, 0, 0, "A(n:int,k:str*)", "A(k:str*,n:int)"}, /* the key comes first in a new file */
         {2007, 0, 0, "A(n:int$)", NULL}, {0, 0, 0, "A(s:str$)", NULL}, {0, 0, 0, "A(s:str[]$)", NULL}, {0, 0, 0, "A(s:str^$)", "A(s:str^)"},
         {0, 0, 0, "A(s:str*$)", "A(s:str*)"}, {3010, 0, 0, "A@k(k:int)", NULL},
     };
-    char text[400], name[65];
+    char text[600], name[257];
     memset(name, 'x', sizeof name);
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         if (table[k].schema) snprintf(text, sizeof text, "%s", table[k].schema);

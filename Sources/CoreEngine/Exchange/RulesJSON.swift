@@ -9,7 +9,9 @@ extension ClassRules {
 
     /// Reads the rules of several classes: an object with the rules of each class by its name.
     package static func classes(json text: Bytes) throws(RealmError) -> [Name: ClassRules] {
-        guard case .object(let members) = try JSONValue.parse(text) else { throw wrong("an object of classes is needed") }
+        guard case .object(let members) = try JSONValue.parse(text) else {
+            throw wrong("an object of classes is needed")
+        }
         var all: [Name: ClassRules] = [:]
         for member in members { all[name(member.name)] = try read(member.value) }
         return all

@@ -40,7 +40,9 @@ struct RuleCheck {
     /// The first of the objects that does not meet the condition. Objects that do not exist are skipped.
     func firstBroken(_ keys: [ObjKey]) throws(RealmError) -> ObjKey? {
         // Counting all objects that meet the condition is faster than to test many of them one by one.
-        if keys.count > 1000, try keys.count >= table.count() / 8, try query.count(group) == table.count() { return nil }
+        if keys.count > 1000, try keys.count >= table.count() / 8, try query.count(group) == table.count() {
+            return nil
+        }
         _ = try query.open(group)
         for key in keys where try table.isValid(key) {
             try table.test()

@@ -99,7 +99,8 @@ extension RuleRow {
     /// Whether both rows state the same rule. Counters do not count.
     func isSame(as other: RuleRow) -> Bool {
         kind == other.kind && table == other.table && column == other.column && label == other.label
-            && text == other.text && (kind == .automatic || number == other.number) && (kind == .unique || value == other.value)
+            && text == other.text && (kind == .automatic || number == other.number)
+            && (kind == .unique || value == other.value)
     }
 }
 

@@ -54,7 +54,9 @@ final class TouchedObjects: ChangesetHandler {
 
     /// The objects of a class in the order of their changes, perhaps with repetitions.
     func unsettled(_ table: TableKey) -> [ObjKey]? {
-        guard table.index < classes.count, let known = classes[table.index], known.rules.key == table else { return nil }
+        guard table.index < classes.count, let known = classes[table.index], known.rules.key == table else {
+            return nil
+        }
         return known.keys
     }
 

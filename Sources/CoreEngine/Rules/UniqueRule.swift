@@ -82,7 +82,9 @@ final class UniqueRule {
     }
 
     /// Whether the index has no entries.
-    var isEmpty: Bool { get throws(RealmError) { try index().map { index throws(RealmError) in try index.table.count() } ?? 0 == 0 } }
+    var isEmpty: Bool {
+        get throws(RealmError) { try index().map { index throws(RealmError) in try index.table.count() } ?? 0 == 0 }
+    }
 
     /// Whether another version of the table has all properties of the rule.
     func fits(_ other: Table) -> Bool { columns.allSatisfy { other.facts($0.key) != nil } }

@@ -288,7 +288,11 @@ extension Table {
         }
         try target.removeBacklink(object, column, origin: key)
         guard target.isEmbedded, try target.isValid(object), try target.backlinkCount(object) == 0 else { return }
-        if let cascade { cascade.pointee.pending.append((target, object)) } else { try group.deleteOrphan(target, object) }
+        if let cascade {
+            cascade.pointee.pending.append((target, object))
+        } else {
+            try group.deleteOrphan(target, object)
+        }
     }
 
     /// Removes the row itself and its index entries.

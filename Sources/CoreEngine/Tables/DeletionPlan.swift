@@ -250,7 +250,8 @@ extension Table {
         }
         switch value {
         case .int(let integer): return "object \(integer) of class '\(name)'"
-        case .string(let bytes): return "object '\(String(decoding: bytes.prefix(80), as: UTF8.self))' of class '\(name)'"
+        case .string(let bytes):
+            return "object '\(String(decoding: bytes.prefix(80), as: UTF8.self))' of class '\(name)'"
         case .uuid(let id): return "object \(id) of class '\(name)'"
         case .objectId(let id): return "object \(id) of class '\(name)'"
         default: return "object \(key.raw) of class '\(name)'"
@@ -292,7 +293,8 @@ extension Table {
     }
 
     private func forEachElement(
-        _ root: Ref, _ kind: LeafKind, _ facts: ColumnFacts, _ depth: Int, _ pending: inout [(value: Mixed, depth: Int)],
+        _ root: Ref, _ kind: LeafKind, _ facts: ColumnFacts, _ depth: Int,
+        _ pending: inout [(value: Mixed, depth: Int)],
         _ body: (TableKey, ObjKey) throws(RealmError) -> Void
     ) throws(RealmError) {
         guard !root.isNull else { return }

@@ -39,7 +39,10 @@ final class Group {
     private var fastCount = 0
 
     /// Indexes of the tables in use, in the order of their names.
-    private var byName: [Int] = []
+    private var byName: [Int] = [] { didSet { rulesIndex = tableIndex(named: RuleTable.name) } }
+
+    /// The index of the table of rules; nil: the file has no rules.
+    private var rulesIndex: Int?
 
     /// Whether the arrays of names and tables must be written.
     var isModified = false
@@ -130,7 +133,10 @@ final class Group {
     /// Reads the rules of the snapshot, for a write transaction.
     ///
     /// - Throws: 2001 when their format is newer than this version knows.
-    func readRules() throws(RealmError) { use(try GroupRules(self)) }
+    func readRules() throws(RealmError) {
+        if rulesIndex == nil, rules == nil { return }
+        use(try GroupRules(self))
+    }
 
     /// The table of rules changed: reads the rules again. Counters of this transaction are kept.
     func rulesChanged() throws(RealmError) {
@@ -229,8 +235,7 @@ final class Group {
 
     /// Gives tables their whole names. Reads the table of rules only when it changed.
     private func readLongNames(sameNames: Bool) throws(RealmError) {
-        let index = tableIndex(named: RuleTable.name)
-        let ref = index.map { slots[$0].ref } ?? .null
+        let ref = rulesIndex.map { slots[$0].ref } ?? .null
         guard ref != longNamesRef || !sameNames else { return }
         let before = longNames
         if ref != longNamesRef {
@@ -271,7 +276,11 @@ final class Group {
         }
         if let name {
             try store.add(RuleRow(kind: .name, table: table, column: column, text: name.text))
-            if column == .null { longNames.tables[table] = name } else { longNames.columns[table, default: [:]][column] = name }
+            if column == .null {
+                longNames.tables[table] = name
+            } else {
+                longNames.columns[table, default: [:]][column] = name
+            }
         } else if column == .null {
             longNames.tables[table] = nil
         } else {

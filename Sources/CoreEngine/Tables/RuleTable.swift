@@ -52,10 +52,12 @@ struct LongNames: Equatable {
     /// A name of at most `limit` bytes in place of a longer one: its beginning, and a digest of the whole.
     static func shortened(_ name: Name, to limit: Int, attempt: Int) -> Name {
         let digest = Crypto.digest(name.text + (attempt == 0 ? "" : "#\(attempt)"), count: 16)
-        let mark = "~" + digest.prefix(5).map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count < 2 ? "0" + digits : digits
-        }.joined()
+        let mark =
+            "~"
+            + digest.prefix(5).map { byte in
+                let digits = String(byte, radix: 16)
+                return digits.count < 2 ? "0" + digits : digits
+            }.joined()
         var start = name.text.unicodeScalars
         while String(start).utf8.count + mark.utf8.count > limit { start.removeLast() }
         return Name(String(start) + mark)

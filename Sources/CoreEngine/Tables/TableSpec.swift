@@ -161,7 +161,9 @@ struct TableSpec {
         spec.set(2, try Integers.create(store, columns.map { Int64($0.attributes.rawValue) }), store)
         spec.set(5, try Integers.create(store, columns.map(\.key.raw)), store)
         var names = try Names(new: store)
-        for column in columns where !column.isBacklink { try names.set(names.count, column.storedName ?? column.name, store) }
+        for column in columns where !column.isBacklink {
+            try names.set(names.count, column.storedName ?? column.name, store)
+        }
         spec.set(1, names.ref, store)
         if !enumeratedKeysRef.isNull {
             let node = try Slots(store, enumeratedKeysRef)

@@ -49,7 +49,9 @@ public struct Rule: Sendable {
     let kind: Kind
 
     /// What happens to the targets of a property when the object that has it is deleted.
-    public static func onDelete(_ property: String, _ rule: DeleteRule) -> Rule { Rule(kind: .onDelete(property, rule)) }
+    public static func onDelete(_ property: String, _ rule: DeleteRule) -> Rule {
+        Rule(kind: .onDelete(property, rule))
+    }
 
     /// What happens to the object that has the property when one of its targets is deleted: `.nullify`, `.cascade` or
     /// `.deny`.

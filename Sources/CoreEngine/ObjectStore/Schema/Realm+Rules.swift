@@ -94,7 +94,8 @@ extension Realm {
     ///
     /// - Parameter properties: the properties of the rule, in its order.
     /// - Throws: 2007 when the class has no unique rule for these properties.
-    package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey? {
+    package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey?
+    {
         let group = try reading().group
         guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
         return try uniqueLookup.find(transaction, table, properties, values)
