@@ -8,7 +8,7 @@
 /// 2. `Boundary/EntryPoints.swift` is the only way to the object behind a handle.
 /// 3. This layer does not access nodes, leaves or trees.
 ///
-/// May use: Exchange, Objects, Rescue, ObjectStore, Examination, Notifications, Query, Language, Schema,
+/// May use: Exchange, Objects, Rescue, ObjectStore, Examination, Notifications, Rules, Query, Language, Schema,
 /// Transactions, Tables, Crypto, Platform, Basics.
 ///
 /// Folders:

@@ -26,7 +26,7 @@
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
 /// It uses the package interface of the engine.
-/// May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Language, Schema,
+/// May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Rules, Language, Schema,
 /// Transactions, Tables, Basics.
 ///
 /// Folders:

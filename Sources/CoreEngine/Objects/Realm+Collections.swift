@@ -177,7 +177,7 @@ extension Realm {
             return (all, editor.column.oppositeTable)
         }
         guard !targets.isEmpty, let table = try reading().group.table(tableKey) else { return }
-        try changing { () throws(RealmError) in try table.group.delete(table, targets) }
+        try changing { () throws(RealmError) in try table.group.deleteByRules(table, targets) }
         // The remaining elements of a list lead to no object: they are removed too. The owner may be one of the deleted
         // objects.
         guard shape == .list, case .list(let rest)? = try reading().group.collection(path), rest.count > 0 else {

@@ -261,7 +261,7 @@ extension Realm {
     package func delete(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) {
         let table = try writableTable(tableKey, object)
         guard try table.isValid(object) else { throw invalidated() }
-        try changing { () throws(RealmError) in try table.group.delete(table, object) }
+        try changing { () throws(RealmError) in try table.group.deleteByRules(table, object) }
     }
 
     /// Checks a single value and sets it.
@@ -363,7 +363,7 @@ extension Realm {
     func delete(_ tableKey: TableKey, _ keys: [ObjKey]) throws(RealmError) {
         let table = try self.table(tableKey)
         _ = try writing()
-        try changing { () throws(RealmError) in try table.group.delete(table, keys) }
+        try changing { () throws(RealmError) in try table.group.deleteByRules(table, keys) }
     }
 
     /// Deletes all objects of all classes of the schema, together: links between them forbid nothing.
@@ -374,7 +374,7 @@ extension Realm {
             let table = try self.table(objectClass.key)
             objects.append((table, try table.allKeys()))
         }
-        try changing { () throws(RealmError) in try group.delete(objects) }
+        try changing { () throws(RealmError) in try group.deleteByRules(objects) }
     }
 
     /// The index of an object in key order.

@@ -94,7 +94,7 @@ extension Group {
         guard !bound.isEmpty, let after = try RuleTable(self) else { return }
         for (found, names) in bound {
             let new = try names.text(self)
-            guard new != found.row.text else { continue }
+            guard Name(new) != Name(found.row.text) else { continue }
             do throws(RealmError) {
                 _ = try BoundQuery.parse(new, self, found.row.table, QueryNames(), [])
             } catch {

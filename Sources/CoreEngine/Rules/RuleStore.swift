@@ -98,8 +98,8 @@ extension Group {
 extension RuleRow {
     /// Whether both rows state the same rule. Counters do not count.
     func isSame(as other: RuleRow) -> Bool {
-        kind == other.kind && table == other.table && column == other.column && label == other.label
-            && text == other.text && (kind == .automatic || number == other.number)
+        kind == other.kind && table == other.table && column == other.column && Name(label) == Name(other.label)
+            && Name(text) == Name(other.text) && (kind == .automatic || number == other.number)
             && (kind == .unique || value == other.value)
     }
 }

@@ -15,7 +15,7 @@
 ///
 /// Bytes: docs/format/rules.md. Behaviour: docs/rules.md.
 ///
-/// May use: Query, Scan, Language, Transactions, Tables, Crypto, Basics.
+/// May use: Query, Language, Transactions, History, Tables, Crypto, Basics.
 enum Rules {
     static let uniqueIgnoresCase: Int64 = 1
     static let uniqueNullsAreEqual: Int64 = 2

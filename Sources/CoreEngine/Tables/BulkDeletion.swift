@@ -7,7 +7,6 @@ extension Group {
 
     /// Deletes the objects with these keys; missing and repeated keys are skipped.
     func delete(_ table: Table, _ keys: [ObjKey]) throws(RealmError) {
-        if let rules, rules.hasDeletionRules { return try delete(table, keys, rules: rules) }
         try deleteTogether([(table, keys)])
     }
 

@@ -40,22 +40,12 @@ extension Group {
     /// Deletes an object. Incoming links become null or are removed from their collections, outgoing links lose their
     /// backlinks, and embedded objects that lose their only owner are deleted too. Uses a queue instead of recursion,
     /// so that long chains need no stack.
-    ///
-    /// - Throws: 9006 when a rule of the file forbids it; then no object was deleted.
     func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
-        if let rules, rules.hasDeletionRules { return try delete(table, [key], rules: rules) }
         var cascade = Cascade(pending: [(table, key)])
         try delete(&cascade)
     }
 
-    /// Deletes an embedded object that lost its owner because a value was replaced.
-    func deleteOrphan(_ table: Table, _ key: ObjKey) throws(RealmError) {
-        var cascade = Cascade(pending: [(table, key)])
-        try delete(&cascade)
-    }
-
-    /// Deletes the queued objects and everything that they own. Rules of deletion do not count: the objects are embedded
-    /// ones that lost their owner because a value was replaced.
+    /// Deletes the queued objects and everything that they own.
     func delete(_ cascade: inout Cascade) throws(RealmError) {
         while let (table, key) = cascade.pending.popLast() {
             guard try table.isValid(key) else { continue }
@@ -291,7 +281,7 @@ extension Table {
         if let cascade {
             cascade.pointee.pending.append((target, object))
         } else {
-            try group.deleteOrphan(target, object)
+            try group.delete(target, object)
         }
     }
 
@@ -301,6 +291,80 @@ extension Table {
         try state.dropCollisionEntry(key, store)
         guard try rows.erase(key) else { return }
         group.log?.objectRemoved(self.key, key)
+    }
+}
+
+extension Table {
+    /// A text for error messages that identifies an object by its primary key, or by its object key.
+    func description(of key: ObjKey) throws(RealmError) -> String {
+        let name = className ?? self.name
+        guard let pk = primaryKey, let facts = facts(pk), let value = try get(key, facts) else {
+            return "object \(key.raw) of class '\(name)'"
+        }
+        switch value {
+        case .int(let integer): return "object \(integer) of class '\(name)'"
+        case .string(let bytes):
+            return "object '\(String(decoding: bytes.prefix(80), as: UTF8.self))' of class '\(name)'"
+        case .uuid(let id): return "object \(id) of class '\(name)'"
+        case .objectId(let id): return "object \(id) of class '\(name)'"
+        default: return "object \(key.raw) of class '\(name)'"
+        }
+    }
+
+    /// Calls `body` for each link in a property of an object, also in collections and in collections inside Mixed
+    /// values.
+    func forEachTarget(
+        _ key: ObjKey, _ facts: ColumnFacts, _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        guard let value = try rows.get(key, facts.key.index) else { return }
+        var pending: [(value: Mixed, depth: Int)] = []
+        group.startWalk()
+        if case .slot(let slot) = value {
+            guard let root = slot.subtree, let column = column(facts.key) else { return }
+            if column.isDictionary {
+                pending.append((.dictionary(root), 0))
+            } else if let kind = column.elementKind {
+                try forEachElement(root, kind, facts, 0, &pending, body)
+            }
+        } else {
+            try visit(value, facts, 0, &pending, body)
+        }
+        while let (value, depth) = pending.popLast() {
+            guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply") }
+            switch value {
+            case .list(let root):
+                guard !root.isNull else { continue }
+                if depth > 0 { try group.enterNested(at: root) }
+                try forEachElement(root, .mixed, facts, depth, &pending, body)
+            case .dictionary(let root):
+                guard !root.isNull else { continue }
+                if depth > 0 { try group.enterNested(at: root) }
+                try forEachElement(try Slots(store, root).child(1), .mixed, facts, depth, &pending, body)
+            default: continue
+            }
+        }
+    }
+
+    private func forEachElement(
+        _ root: Ref, _ kind: LeafKind, _ facts: ColumnFacts, _ depth: Int,
+        _ pending: inout [(value: Mixed, depth: Int)],
+        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        guard !root.isNull else { return }
+        let tree = BPlusTree(store, kind: kind, root: root)
+        for i in 0..<(try tree.count()) { try visit(try tree.get(i), facts, depth + 1, &pending, body) }
+    }
+
+    private func visit(
+        _ value: Mixed, _ facts: ColumnFacts, _ depth: Int, _ pending: inout [(value: Mixed, depth: Int)],
+        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        switch value {
+        case .link(let key) where !key.isNull && !key.isUnresolved: try body(facts.oppositeTable, key)
+        case .typedLink(let table, let key) where !key.isNull && !key.isUnresolved: try body(table, key)
+        case .list, .dictionary: pending.append((value, depth))
+        default: break
+        }
     }
 }
 

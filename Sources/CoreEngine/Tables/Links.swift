@@ -91,7 +91,7 @@ extension Table {
 
     /// Deletes an embedded object that lost its owner.
     func deleteIfOrphan(_ key: ObjKey) throws(RealmError) {
-        if try isValid(key), try backlinkCount(key) == 0 { try group.deleteOrphan(self, key) }
+        if try isValid(key), try backlinkCount(key) == 0 { try group.delete(self, key) }
     }
 
     func addMixedBacklink(_ key: ObjKey, _ facts: ColumnFacts, _ table: TableKey, _ object: ObjKey) throws(RealmError) {

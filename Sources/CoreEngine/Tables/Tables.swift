@@ -14,10 +14,6 @@ import Synchronization
 /// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
 /// May use: Trees, Arrays, Storage, Crypto, Platform, Basics.
-///
-/// Folders:
-/// - `History` may use: Tables.
-/// - `Tables` may use: nothing.
 enum Tables {
     /// The table that holds the version of the schema. Format: logical §10.2.
     static let metadata: Name = "metadata"

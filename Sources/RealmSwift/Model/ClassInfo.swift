@@ -117,7 +117,7 @@ final class ClassInfo: @unchecked Sendable {
                     access: access,
                     shape: access.shape, isPrimary: isPrimary || name == primary,
                     isIndexed: isIndexed || indexed.contains(name), rules: wrapper.rules,
-                    isMade: wrapper.rules.isAutomatic || made.contains(name),
+                    isMade: wrapper.rules.isAutomatic || made.contains(Name(name)),
                     origin: wrapper.origin ?? ""))
         }
         isPlain = properties.isEmpty

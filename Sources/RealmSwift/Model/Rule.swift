@@ -182,13 +182,13 @@ extension ClassInfo {
     }
 
     /// The properties whose values the library makes for a new object, unless the program gives one.
-    static func made(_ type: ObjectBase.Type) -> Set<String> {
-        var names: Set<String> = []
+    static func made(_ type: ObjectBase.Type) -> Set<Name> {
+        var names: Set<Name> = []
         for rule in type.rules() {
             switch rule.kind {
             case .automatic(let property), .initial(let property, _), .created(let property), .modified(let property),
                 .revision(let property):
-                names.insert(property)
+                names.insert(Name(property))
             default: break
             }
         }

@@ -1,3 +1,5 @@
+/// # History
+///
 /// The changesets of all recent versions, kept in the file: what each commit did, in realm-core's instruction bytes.
 /// Format: storage §6.
 ///
@@ -5,6 +7,8 @@
 /// 1. Every commit appends exactly one changeset (possibly empty, never null), then removes those that no live reader
 ///    needs.
 /// 2. The bytes are those that realm-core writes for the same calls: keys only, never values.
+///
+/// May use: Tables, Trees, Storage, Platform, Basics.
 enum History {
     enum Kind {
         static let none: UInt64 = 0

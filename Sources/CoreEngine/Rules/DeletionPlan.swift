@@ -221,15 +221,22 @@ extension Group {
     /// Deletes objects and, as the rules of the file say, other objects with them.
     ///
     /// - Throws: 9006 when a rule forbids it; then no object was deleted.
-    func delete(_ table: Table, _ keys: [ObjKey], rules: GroupRules) throws(RealmError) {
+    func deleteByRules(_ table: Table, _ keys: [ObjKey]) throws(RealmError) {
+        guard let rules, rules.hasDeletionRules else { return try delete(table, keys) }
         var plan = DeletionPlan(self, rules)
         for key in keys { try plan.add(table, key) }
         try plan.complete()
         try deleteTogether(plan.objects)
     }
 
+    /// Deletes an object in the same way.
+    func deleteByRules(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        guard let rules, rules.hasDeletionRules else { return try delete(table, key) }
+        try deleteByRules(table, [key])
+    }
+
     /// Deletes objects of several tables together.
-    func delete(_ objects: [(table: Table, keys: [ObjKey])]) throws(RealmError) {
+    func deleteByRules(_ objects: [(table: Table, keys: [ObjKey])]) throws(RealmError) {
         guard let rules, rules.hasDeletionRules else {
             for (table, keys) in objects { try deleteTogether([(table, keys)]) }
             return
@@ -238,80 +245,6 @@ extension Group {
         for (table, keys) in objects { for key in keys { try plan.add(table, key) } }
         try plan.complete()
         try deleteTogether(plan.objects)
-    }
-}
-
-extension Table {
-    /// A text for error messages that identifies an object by its primary key, or by its object key.
-    func description(of key: ObjKey) throws(RealmError) -> String {
-        let name = className ?? self.name
-        guard let pk = primaryKey, let facts = facts(pk), let value = try get(key, facts) else {
-            return "object \(key.raw) of class '\(name)'"
-        }
-        switch value {
-        case .int(let integer): return "object \(integer) of class '\(name)'"
-        case .string(let bytes):
-            return "object '\(String(decoding: bytes.prefix(80), as: UTF8.self))' of class '\(name)'"
-        case .uuid(let id): return "object \(id) of class '\(name)'"
-        case .objectId(let id): return "object \(id) of class '\(name)'"
-        default: return "object \(key.raw) of class '\(name)'"
-        }
-    }
-
-    /// Calls `body` for each link in a property of an object, also in collections and in collections inside Mixed
-    /// values.
-    func forEachTarget(
-        _ key: ObjKey, _ facts: ColumnFacts, _ body: (TableKey, ObjKey) throws(RealmError) -> Void
-    ) throws(RealmError) {
-        guard let value = try rows.get(key, facts.key.index) else { return }
-        var pending: [(value: Mixed, depth: Int)] = []
-        group.startWalk()
-        if case .slot(let slot) = value {
-            guard let root = slot.subtree, let column = column(facts.key) else { return }
-            if column.isDictionary {
-                pending.append((.dictionary(root), 0))
-            } else if let kind = column.elementKind {
-                try forEachElement(root, kind, facts, 0, &pending, body)
-            }
-        } else {
-            try visit(value, facts, 0, &pending, body)
-        }
-        while let (value, depth) = pending.popLast() {
-            guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply") }
-            switch value {
-            case .list(let root):
-                guard !root.isNull else { continue }
-                if depth > 0 { try group.enterNested(at: root) }
-                try forEachElement(root, .mixed, facts, depth, &pending, body)
-            case .dictionary(let root):
-                guard !root.isNull else { continue }
-                if depth > 0 { try group.enterNested(at: root) }
-                try forEachElement(try Slots(store, root).child(1), .mixed, facts, depth, &pending, body)
-            default: continue
-            }
-        }
-    }
-
-    private func forEachElement(
-        _ root: Ref, _ kind: LeafKind, _ facts: ColumnFacts, _ depth: Int,
-        _ pending: inout [(value: Mixed, depth: Int)],
-        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
-    ) throws(RealmError) {
-        guard !root.isNull else { return }
-        let tree = BPlusTree(store, kind: kind, root: root)
-        for i in 0..<(try tree.count()) { try visit(try tree.get(i), facts, depth + 1, &pending, body) }
-    }
-
-    private func visit(
-        _ value: Mixed, _ facts: ColumnFacts, _ depth: Int, _ pending: inout [(value: Mixed, depth: Int)],
-        _ body: (TableKey, ObjKey) throws(RealmError) -> Void
-    ) throws(RealmError) {
-        switch value {
-        case .link(let key) where !key.isNull && !key.isUnresolved: try body(facts.oppositeTable, key)
-        case .typedLink(let table, let key) where !key.isNull && !key.isUnresolved: try body(table, key)
-        case .list, .dictionary: pending.append((value, depth))
-        default: break
-        }
     }
 }
 
