@@ -46,6 +46,7 @@ def all_parts(fixtures):
         "files of other engines": ["Scripts/run-fixture-tests.sh"],
         "monkey (short)": [PYTHON, "Tests/Monkey/run.py", LIBRARY, "--seeds", option("MONKEY_SEEDS", "1-300"), "--check-every", "3"],
         "histories against a model": [PYTHON, "Tests/Model/run.py", LIBRARY, "--nested", "--seeds", option("MODEL_SEEDS", "1-30")],
+        "rules and savepoints against a model (short)": [PYTHON, "Tests/Rules/run.py", LIBRARY, "--seeds", option("RULE_SEEDS", "1-80")],
         "files of formats 2 to 9 (short)": [PYTHON, "Tests/OldFormats/run.py", LIBRARY, "--seeds", option("OLD_SEEDS", "1-60")],
         "schemas and migrations (short)": [
             PYTHON, "Tests/Schema/run.py", LIBRARY, "--seeds", option("SCHEMA_SEEDS", "1-300"), "--seconds", "12"],

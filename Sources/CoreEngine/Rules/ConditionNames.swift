@@ -91,6 +91,12 @@ struct ConditionNames {
         return Name(String(decoding: bytes, as: UTF8.self))
     }
 
+    /// Whether both conditions name the same classes and properties.
+    func areSame(as other: ConditionNames) -> Bool {
+        places.count == other.places.count
+            && zip(places, other.places).allSatisfy { $0.table == $1.table && $0.column == $1.column }
+    }
+
     /// The text with the names that the classes and properties have now.
     func text(_ group: Group) throws(RealmError) -> String {
         var out: [UInt8] = [], end = 0

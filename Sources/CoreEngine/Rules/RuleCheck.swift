@@ -95,9 +95,14 @@ extension Group {
         for (found, names) in bound {
             let new = try names.text(self)
             guard Name(new) != Name(found.row.text) else { continue }
-            do throws(RealmError) {
-                _ = try BoundQuery.parse(new, self, found.row.table, QueryNames(), [])
-            } catch {
+            var isSame = false
+            if let owner = try table(found.row.table),
+                (try? BoundQuery.parse(new, self, found.row.table, QueryNames(), [])) != nil,
+                let renamed = try? ConditionNames(new, self, owner)
+            {
+                isSame = names.areSame(as: renamed)
+            }
+            guard isSame else {
                 throw RealmError(
                     .invalidName, "A condition cannot contain the new name: '\(found.row.text)' would be '\(new)'")
             }

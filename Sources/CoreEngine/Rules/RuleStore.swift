@@ -86,6 +86,23 @@ extension Group {
 }
 
 extension Group {
+    /// Checks the rules of a class again for all objects, and builds the indexes of its unique rules anew: after a
+    /// migration gave its objects other values.
+    ///
+    /// - Throws: 9006 when an object breaks a rule.
+    func recheckRules(of table: Table) throws(RealmError) {
+        guard let store = try RuleTable(self) else { return }
+        for (key, row) in try store.rows() where row.table == table.key {
+            switch row.kind {
+            case .check: try RuleCheck.bound(self, table, row)?.expectAll()
+            case .unique:
+                let rule = try UniqueRule(self, table, row, key)
+                if rule.isWhole { try rule.build() }
+            default: break
+            }
+        }
+    }
+
     /// Whether the class has exactly these rules, or with `addingOnly` at least these.
     package func hasRules(_ wanted: ClassRules, of table: Table, addingOnly: Bool) throws(RealmError) -> Bool {
         let rows = try RuleBuilder(self, table).rows(wanted)

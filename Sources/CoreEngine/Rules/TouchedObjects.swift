@@ -12,12 +12,17 @@ final class TouchedObjects: ChangesetHandler {
         fileprivate(set) var keys: [ObjKey] = []
         private var isAscending = true
 
+        /// The keys before this were looked at: a further change of the last one is noted again.
+        private var looked = 0
+
+        fileprivate func noteLook() { looked = keys.count }
+
         fileprivate init(_ rules: TableRules) { self.rules = rules }
 
         @inline(__always) fileprivate func add(_ key: ObjKey) {
             if let last = keys.last {
-                if last == key { return }
-                if last > key { isAscending = false }
+                if last == key && keys.count > looked { return }
+                if last >= key { isAscending = false }
             }
             keys.append(key)
         }
@@ -57,6 +62,7 @@ final class TouchedObjects: ChangesetHandler {
         guard table.index < classes.count, let known = classes[table.index], known.rules.key == table else {
             return nil
         }
+        known.noteLook()
         return known.keys
     }
 

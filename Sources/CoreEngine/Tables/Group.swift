@@ -253,6 +253,7 @@ final class Group {
         guard longNames != before || !sameNames, !longNames.tables.isEmpty else { return }
         for i in liveIndexes {
             guard let name = longNames.tables[try table(at: i).key], storedNames[i] == nil else { continue }
+            guard LongNames.isShortened(names[i], of: name) else { continue }
             storedNames[i] = names[i]
             names[i] = name
             tables[i] = nil
@@ -289,8 +290,13 @@ final class Group {
     }
 
     /// A stored name for a table with a long name, which no other table has; nil for a short name.
-    private func storedName(for name: Name) -> Name? {
-        guard name.utf8.count > LongNames.storedLimit else { return nil }
+    ///
+    /// - Throws: 3010 for a short name that stands for the long name of another table.
+    private func storedName(for name: Name) throws(RealmError) -> Name? {
+        guard name.utf8.count > LongNames.storedLimit else {
+            if storedNames.values.contains(name) { throw LongNames.refusal(name) }
+            return nil
+        }
         var attempt = 0
         while true {
             let short = LongNames.shortened(name, to: LongNames.storedLimit, attempt: attempt)
@@ -383,13 +389,14 @@ final class Group {
         guard tableIndex(named: name) == nil else {
             throw RealmError(.invalidName, "A table named '\(name)' exists already")
         }
+        let short = try storedName(for: name)
         try ensureArrays()
         let index = slots.firstIndex(where: \.isTagged) ?? slots.count
         guard index < 0xFFFF else { throw RealmError(.limitExceeded, "A file cannot have more than 65535 tables") }
         let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].number ?? 0) & 0x7FFF : 0
         let key = TableKey(tag << 16 | UInt32(index))
         let ref = try Table.create(store, key: key, kind: kind)
-        let place = place(of: name), short = storedName(for: name)
+        let place = place(of: name)
         if index == slots.count {
             slots.append(RefOrTagged(ref))
             names.append(name)
@@ -440,11 +447,11 @@ final class Group {
             throw RealmError(.invalidName, "A table named '\(new)' exists already")
         }
         let index = table.tableIndex, key = table.key
+        let short = try storedName(for: new), wasLong = storedNames[index] != nil
         // A table knows its name: it is written back, and opened again under the new one.
         if table.isModified { slots[index] = RefOrTagged(try table.flush()) }
         let made = table.madeSequences
         tables[index] = nil
-        let short = storedName(for: new), wasLong = storedNames[index] != nil
         names[index] = new
         storedNames[index] = short
         byName.removeAll { $0 == index }

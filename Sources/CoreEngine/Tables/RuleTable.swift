@@ -63,6 +63,15 @@ struct LongNames: Equatable {
         return Name(String(start) + mark)
     }
 
+    /// Whether a stored name stands for a longer one. Otherwise another library has renamed the table or column.
+    static func isShortened(_ stored: Name, of whole: Name) -> Bool {
+        (0..<8).contains { shortened(whole, to: storedLimit, attempt: $0) == stored }
+    }
+
+    static func refusal(_ name: Name) -> RealmError {
+        RealmError(.invalidName, "The name '\(name)' is the stored form of a longer name, and in use")
+    }
+
     /// Throws unless a class or property may have this name.
     static func check(_ name: Name) throws(RealmError) {
         guard name.utf8.count <= limit else {

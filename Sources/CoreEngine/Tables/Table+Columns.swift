@@ -49,7 +49,7 @@ extension Table {
             }
             column.oppositeTable = target.key
         }
-        column.storedName = spec.storedName(for: name)
+        column.storedName = try spec.storedName(for: name)
         try insert(column)
         group.log?.columnAdded(self.key, key)
         if column.storedName != nil { try group.noteLongName(name, self.key, key) }
@@ -163,7 +163,7 @@ extension Table {
         guard column(named: new) == nil, !new.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already")
         }
-        let short = spec.storedName(for: new)
+        let short = try spec.storedName(for: new)
         let wasLong = column(key)?.storedName != nil
         let isChanged = spec.change(key) { column in
             column.name = new

@@ -133,15 +133,23 @@ struct TableSpec {
     /// Gives columns their whole names; the stored names stay.
     mutating func lengthen(_ names: [ColKey: Name]) {
         for i in columns.indices {
-            guard let name = names[columns[i].key], columns[i].storedName == nil else { continue }
+            guard let name = names[columns[i].key], columns[i].storedName == nil,
+                LongNames.isShortened(columns[i].name, of: name)
+            else { continue }
             columns[i].storedName = columns[i].name
             columns[i].name = name
         }
     }
 
     /// A stored name for a column, which no other column has.
-    func storedName(for name: Name) -> Name? {
-        guard name.utf8.count > LongNames.storedLimit else { return nil }
+    ///
+    /// - Returns: nil for a short name, which is stored as it is.
+    /// - Throws: 3010 for a short name that stands for the long name of another column.
+    func storedName(for name: Name) throws(RealmError) -> Name? {
+        guard name.utf8.count > LongNames.storedLimit else {
+            if columns.contains(where: { $0.storedName == name }) { throw LongNames.refusal(name) }
+            return nil
+        }
         var attempt = 0
         while true {
             let short = LongNames.shortened(name, to: LongNames.storedLimit, attempt: attempt)

@@ -334,13 +334,14 @@ package final class Transaction {
     private static let maxSavepoints = 1000
 
     /// Begins a part of the write that can be undone alone.
+    /// - Parameter isOwn: it is not one of the program, and the limit of these does not count.
     /// - Returns: the number of the savepoint, from 1.
-    package func beginSavepoint() throws(RealmError) -> Int {
+    package func beginSavepoint(isOwn: Bool = false) throws(RealmError) -> Int {
         guard stage == .writing, let encoder else {
             throw RealmError(.wrongTransactionState, "Can't begin a savepoint outside of a write transaction")
         }
         if let damage { throw damage }
-        guard savepoints.count < Self.maxSavepoints else {
+        guard isOwn || savepoints.count < Self.maxSavepoints else {
             throw RealmError(.limitExceeded, "More than \(Self.maxSavepoints) open savepoints")
         }
         do throws(RealmError) {

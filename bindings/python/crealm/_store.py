@@ -44,7 +44,7 @@ UPDATES = ("error", "modified", "all")
 class Addition:
     """An object that will be added: made from a model instance, or from a mapping of values by name."""
 
-    __slots__ = ("bound", "source", "instance", "key", "values", "handle", "is_there")
+    __slots__ = ("bound", "source", "instance", "key", "values", "handle", "is_there", "twin")
 
     def __init__(self, bound: BoundClass, source: Any, instance: Optional[Instance]) -> None:
         self.bound = bound
@@ -54,6 +54,7 @@ class Addition:
         self.values: Values = []
         self.handle: Optional[Handle] = None
         self.is_there = False  # Whether the database has an object with this primary key.
+        self.twin: Optional[Addition] = None  # An addition that becomes the same object.
 
     def link(self) -> c.Encoded:
         assert self.handle is not None
@@ -108,6 +109,7 @@ class Plan:
         """by: the properties of a unique rule of the class `by_class`, which decides whether an object exists."""
         check_update(update)
         self._by = None if by is None else (by_class, (by,) if isinstance(by, str) else tuple(by))
+        self._of_values: Dict[Tuple[int, str], Addition] = {}  # Additions by their values of a unique rule.
         self.db = db
         self.update = update
         self._additions: List[Addition] = []
@@ -262,9 +264,10 @@ class Plan:
             addition, given = self._unread.pop()
             bound, instance = addition.bound, addition.instance
             key_facts = bound.primary_key
-            if self._by is not None and self._by[0] is bound:
+            names = self._identity(bound)
+            if names is not None:
                 key_facts = None if key_facts is None or key_facts.name not in given else key_facts
-                self._find_by(addition, given, self._by[1])
+                self._find_by(addition, given, names)
             elif key_facts is not None:
                 name = key_facts.name if key_facts.name in given else bound.key_name
                 if name not in given:
@@ -287,13 +290,23 @@ class Plan:
                 if facts is not key_facts:
                     addition.values.append((facts, self.value(bound, facts, value)))
 
+    def _identity(self, bound: BoundClass) -> Optional[Sequence[str]]:
+        """The properties of the unique rule that decides whether an object exists; None: its primary key decides."""
+        if self._by is not None and self._by[0] is bound:
+            return self._by[1]
+        names = getattr(getattr(bound.model, "Meta", None), "primary_key", None)
+        return (names,) if isinstance(names, str) else names
+
     def _find_by(self, addition: Addition, given: Mapping[str, Any], names: Sequence[str]) -> None:
         """Finds the object with the addition's values of a unique rule."""
         bound = addition.bound
         values = {name: given.get(bound.find(name).name, given.get(name)) for name in names}
         addition.handle = self.db._find_by(bound, values)
         addition.is_there = addition.handle is not None
-        if addition.is_there and self.update == "error":
+        earlier = self._of_values.setdefault((bound.key, repr(list(values.values()))), addition)
+        if earlier is not addition and None not in values.values():
+            addition.twin = earlier
+        if (addition.is_there or addition.twin is not None) and self.update == "error":
             text = ", ".join(f"{name}={value!r}" for name, value in values.items())
             raise DuplicateKeyError(f"There is a {bound.name} with {text} already", code=1013)
 
@@ -322,9 +335,11 @@ class Plan:
         made: List[Handle] = []
         try:
             for addition in self._additions:
-                if addition.handle is None:
+                if addition.handle is None and addition.twin is None:
                     self._create(addition, made)
             for addition in self._additions:
+                if addition.handle is None and addition.twin is not None:
+                    addition.handle = addition.twin.handle
                 assert addition.handle is not None
                 if addition.is_there and self.update == "modified":
                     addition.values = differing(addition.handle, addition.values)

@@ -442,11 +442,11 @@ def test_a_primary_key_of_several_properties(path):
             db[Seat].get(1)
         with pytest.raises(crealm.RuleBroken, match="primary key"):
             with db.write():
-                db.add(Seat(row=1, column="a", guest="Cyd"))
+                db[Seat][0].column = "b"
         with db.write():
             with pytest.raises(crealm.DuplicateKeyError, match="row=1, column='a'"):
-                db.add(Seat(row=1, column="a", guest="Cyd"), by=("row", "column"))
-            db.add(Seat(row=1, column="a", guest="Cyd"), update="modified", by=("row", "column"))
+                db.add(Seat(row=1, column="a", guest="Cyd"))
+            db.add(Seat(row=1, column="a", guest="Cyd"), update="modified")
             db.add(Seat(row=9, column="a", guest="Dan"), update="all", by=("row", "column"))
         assert sorted((o.row, o.column, o.guest) for o in db[Seat]) == [(1, "a", "Cyd"), (1, "b", "Bob"), (9, "a", "Dan")]
     with crealm.open(path) as db:
@@ -792,6 +792,10 @@ def test_find_unique_inside_a_write_is_not_quadratic(path):
             assert db.find_unique(Word, text="new") == word
             word.text = "newer"  # The history does not name this change.
             assert db.find_unique(Word, text="new") is None and db.find_unique(Word, text="newer") == word
+            for number in range(5):  # The same object is changed and looked up again and again.
+                word.text = f"step {number}"
+                assert db.find_unique(Word, text=word.text) == word
+            word.text = "newer"
             with db.savepoint() as savepoint:
                 word.text = "undone"
                 assert db.find_unique(Word, text="undone") == word
@@ -829,6 +833,51 @@ def test_a_migration_keeps_counters_and_indexes(path):
         with pytest.raises(crealm.RuleBroken):
             with db.write():
                 db.add(Thing(u=51, new=2000))
+
+
+def test_a_property_that_becomes_required_keeps_its_rules(path):
+    class Thing(crealm.Model):
+        n: Optional[int] = crealm.field(auto=True)
+        u: Optional[int] = crealm.field(unique=True)
+
+    with crealm.open(path, schema=[Thing]) as db:
+        with db.write():
+            things = [db.add(Thing(u=i)) for i in range(5)]
+            things[4].delete()
+
+    class Thing(crealm.Model):  # noqa: F811
+        n: int
+        u: int
+
+    def copy(old, new, version):
+        for before, after in new.pairs("Thing"):
+            after.n, after.u = before.n, before.u
+
+    with pytest.raises(crealm.RuleBroken):  # All values are 0 without the function's work.
+        crealm.open(path, schema=[Thing], version=1, migrate=lambda old, new, version: None)
+    with crealm.open(path, schema=[Thing], version=1, migrate=copy) as db:
+        with db.write():
+            assert db.add(Thing(u=9)).n == 6  # 5 was given before.
+        with pytest.raises(crealm.RuleBroken):
+            with db.write():
+                db.add(Thing(u=3))
+
+
+def test_names_in_conditions_keep_their_meaning(path):
+    class A(crealm.Model):
+        a: bool
+        b: bool
+
+        class Meta:
+            checks = ["a == b"]
+
+    with crealm.open(path, schema=[A]) as db:
+        with db.write():
+            db.add(A())
+
+    renamed = crealm.ClassSchema("A", {"true": bool, "b": bool}, rules={"properties": {"true": {"renamed_from": "a"}}})
+    with pytest.raises(crealm.SchemaError, match="condition cannot contain"):
+        crealm.open(path, schema=[renamed])
 
 
 def test_limits_fit_their_property(path):

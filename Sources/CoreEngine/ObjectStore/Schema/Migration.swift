@@ -15,8 +15,15 @@ extension Group {
                 guard let table = try table(named: objectSchema.tableName), let old = table.column(named: property.name)
                 else { continue }
                 let wasPrimary = old.key == table.primaryKey
+                var rules: RuleTable?
+                if case .makeRequired = change { rules = try RuleTable(self) }
+                // The rules of the property wait under a key that no column has.
+                let waiting = ColKey(-1)
+                try rules?.replaceColumn(old.key, by: waiting, in: table.key)
                 try table.removeColumn(old.key)
                 let new = try addColumn(property, to: table)
+                try rules?.replaceColumn(waiting, by: new, in: table.key)
+                if rules != nil { try rulesChanged() }
                 if wasPrimary && property.isPrimary { try table.setPrimaryKey(new) }
             case .makeNullable(let objectSchema, let property):
                 guard let table = try table(named: objectSchema.tableName), let old = table.column(named: property.name)

@@ -208,6 +208,11 @@ extension Realm {
         }
         if fresh || fileVersion != step.version { try group.setSchemaVersion(step.version) }
         if step.mode != .readOnly { try applyRules(step.mode) }
+        for change in changes {
+            guard case .makeRequired(let changed, _) = change, let table = try group.table(named: changed.tableName)
+            else { continue }
+            try group.recheckRules(of: table)
+        }
         try adopt(requested, try group.readSchema(), version: step.version)
         if fresh, let initialize = step.initialize {
             try guarded("data initialization") { () throws(RealmError) in
