@@ -53,6 +53,7 @@ The modules:
     errors       exceptions
 """
 
+from . import rules as _rules
 from ._library import lib as _lib
 from .changes import CollectionChange, DatabaseChange, DictionaryChange, Move, ObjectChange
 from .collections import Dictionary, List, SetView
@@ -106,7 +107,7 @@ from .observing import Changes, Observation
 from .opening import memory as memory, open as open
 from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, restore, salvage
 from .results import Results
-from .rules import NEW_OBJECT_ID, NEW_UUID, NOW, BrokenRule, Savepoint
+from .rules import BrokenRule, Savepoint
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 from .versions import PinnedVersion, set_pin_warning
@@ -114,6 +115,15 @@ from .versions import PinnedVersion, set_pin_warning
 __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
 """The version of the library that was loaded."""
+
+NOW = _rules.NOW
+"""A default in the file: the time at which an object is made. See `file_default` of field()."""
+
+NEW_UUID = _rules.NEW_UUID
+"""A default in the file: a new UUID for each object."""
+
+NEW_OBJECT_ID = _rules.NEW_OBJECT_ID
+"""A default in the file: a new ObjectId for each object."""
 
 __all__ = [
     "Backlinks",

@@ -61,6 +61,7 @@ def open(
     timeout: Optional[float] = None,
     progress: Optional[Progress] = None,
     slot: str = "newest",
+    refuse_broken_rules: bool = False,
 ) -> Database:
     """Opens a realm file.
 
@@ -119,6 +120,9 @@ def open(
           later commits have overwritten parts of it. The database never moves on. It reads a copy of the file, or in
           mode "immutable" the file itself. Only for modes that read; the default is "snapshot" then.
 
+    refuse_broken_rules: whether a write fails with RuleBroken if another library, which knows no rules, wrote objects
+          that break a rule. Without it the log names them, and the write begins.
+
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
     where, for_library = _resolve(path)
@@ -165,7 +169,7 @@ def open(
     check_timeout(timeout)
     if shrinking is not None:
         _check_shrinking(shrinking)
-    way = _Way(where, for_library, mode, durability, in_memory, declared, shrinking, timeout, progress, slot)
+    way = _Way(where, for_library, mode, durability, in_memory, declared, shrinking, timeout, progress, slot, refuse_broken_rules)
     return way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
 
 
@@ -193,6 +197,7 @@ class _Way(NamedTuple):
     timeout: Optional[float]
     progress: Optional[Progress]
     slot: str
+    refuse_broken_rules: bool
 
     def database(
         self,
@@ -217,6 +222,8 @@ class _Way(NamedTuple):
                 lib.crealm_config_set_version_slot(config, _SLOTS[self.slot])
             if self.shrinking is not None:
                 lib.crealm_config_set_shrinking(config, *self.shrinking)
+            if self.refuse_broken_rules:
+                lib.crealm_config_set_refuse_broken_rules(config, True)
             if self.declared is not None:
                 _set_rules(config, self.declared, self.where)
             if on_compact is not None:

@@ -22,7 +22,7 @@ import json
 from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_uint32, c_void_p, cast
 from datetime import datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
 from uuid import UUID
 
 from . import _marshal as c
@@ -30,10 +30,6 @@ from ._library import lib
 from ._prototypes import Value
 from .errors import SchemaError, UsageError
 from .values import Float32, ObjectId, RawTimestamp, timestamp_ns
-
-if TYPE_CHECKING:
-    from ._session import Session
-    from .models import Field, Model
 
 PRIMARY_KEY = "primary key"  # The name of the unique rule that is a primary key of several properties.
 
@@ -96,7 +92,7 @@ def constant(value: Any) -> Any:
     raise SchemaError(f"{value!r} cannot be a default in the file")
 
 
-def of_model(model: "type[Model]", fields: Iterable["Field[Any]"]) -> Optional[Dict[str, Any]]:
+def of_model(model: Any, fields: Iterable[Any]) -> Optional[Dict[str, Any]]:
     """The rules that a model declares, in JSON form and with the names in the file; None if it declares none."""
     properties: Dict[str, Any] = {}
     names: Dict[str, str] = {}
@@ -121,7 +117,7 @@ def of_model(model: "type[Model]", fields: Iterable["Field[Any]"]) -> Optional[D
     return rules
 
 
-def _pair(model: "type[Model]", one: Any) -> Tuple[str, str]:
+def _pair(model: Any, one: Any) -> Tuple[str, str]:
     """Name and condition of a check: a text has no name, a pair has one."""
     if isinstance(one, str):
         return "", one
@@ -130,7 +126,7 @@ def _pair(model: "type[Model]", one: Any) -> Tuple[str, str]:
     raise SchemaError(f"{model.__name__}.Meta.checks: a check is a condition, or (name, condition), not {one!r}")
 
 
-def _unique(model: "type[Model]", one: Any, names: Mapping[str, str]) -> Any:
+def _unique(model: Any, one: Any, names: Mapping[str, str]) -> Any:
     given = dict(one) if isinstance(one, Mapping) else {"properties": one}
     properties = given.get("properties", ())
     if isinstance(properties, str):
@@ -244,7 +240,7 @@ class Savepoint:
 
     __slots__ = ("_db", "_number", "_added")
 
-    def __init__(self, db: "Session") -> None:
+    def __init__(self, db: Any) -> None:
         self._db = db
         self._number = 0  # 0: it has not begun, or is over.
         self._added: List[Any] = []
@@ -305,7 +301,7 @@ def _undo(realm: int, number: int) -> None:
 _begin.moves = _undo.moves = True  # type: ignore[attr-defined]
 
 
-def values_of(db: "Session", bound: Any, names: Iterable[str], values: Iterable[Any]) -> Tuple[List[bytes], List[Any]]:
+def values_of(db: Any, bound: Any, names: Iterable[str], values: Iterable[Any]) -> Tuple[List[bytes], List[Any]]:
     """Names and values of a unique rule, for the library."""
     columns, encoded = [], []
     for name, value in zip(names, values):

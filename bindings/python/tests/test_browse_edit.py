@@ -479,7 +479,7 @@ def test_classes_are_changed(things):
             [{"do": "rename-property", "class": "Thing", "name": "text", "to": "int"}], [{"do": "remove-property", "class": "Thing", "name": "id"}],
             [{"do": "add-property", "class": "Thing", "property": {"name": "x", "type": "nothing"}}], [{"do": "explode"}], [], None, [1],
             [{"do": "add-property", "class": "Thing", "property": {"name": "x", "type": "link", "class": "No"}}],
-            [{"do": "add-property", "class": "Thing", "property": {"name": "x" * 70, "type": "int"}}],
+            [{"do": "add-property", "class": "Thing", "property": {"name": "x" * 256, "type": "int"}}],
             [{"do": "add-property", "class": "Thing", "property": {"name": "x", "type": "int", "collection": "heap"}}],
             [{"do": "add-class", "class": "Cat", "primaryKey": "id", "properties": []}],
         ):  # fmt: skip

@@ -946,3 +946,34 @@ def test_invalid_rules_are_refused(path, rules, error):
             with db.write():
                 db._owner.call(c.check, lib.crealm_class_set_rules, key, rules.encode())
         assert db.rules(Plain) == {"properties": {}, "unique": [], "checks": []}
+
+
+def test_writes_of_a_library_without_rules(path):
+    """Such a library ignores the table of rules: here it has another name for a while."""
+
+    class Thing(crealm.Model):
+        n: int = crealm.field(min=0)
+
+    with crealm.open(path, schema=[Thing]) as db:
+        with db.write():
+            db.add(Thing(n=1))
+
+    def rename(old, new):
+        data = path.read_bytes()
+        assert data.count(old) >= 1
+        path.write_bytes(data.replace(old, new))
+
+    rename(b"crealm_rules", b"hidden_rules")
+    with crealm.open(path) as db:
+        with db.write():
+            db["Thing"][0].n = -1
+    rename(b"hidden_rules", b"crealm_rules")
+    with crealm.open(path, schema=[Thing], refuse_broken_rules=True) as db:
+        assert [one.rule for one in db.broken_rules()] == ["n.min"]
+        with pytest.raises(crealm.RuleBroken, match="Another library wrote 1 object"):
+            with db.write():
+                pass
+    with crealm.open(path, schema=[Thing]) as db:
+        with db.write():
+            db[Thing][0].n = 2
+        assert db.broken_rules() == []
