@@ -216,6 +216,7 @@ final class UniqueRule {
         while case .int(let raw)? = try index.get(ObjKey(place), column) {
             let found = ObjKey(raw)
             if found != object, try table.isValid(found), try values(table, found) == bytes { return found }
+            try table.test()
             place += 1
         }
         return nil
@@ -230,12 +231,6 @@ final class UniqueRule {
         if raw == entry.object.raw, try index.get(ObjKey(entry.hash + 1), column) == nil { return nil }
         guard let bytes = try values(table, entry.object) else { return nil }
         return try other(than: entry.object, with: bytes)
-    }
-
-    /// The object with these values, in the order of the properties. The index must be up to date.
-    func find(_ wanted: [Mixed]) throws(RealmError) -> ObjKey? {
-        guard let bytes = try values(wanted) else { return nil }
-        return try other(than: .null, with: bytes)
     }
 
     /// The first object with these values, without the index.
@@ -301,8 +296,15 @@ final class UniqueRule {
     private func makeAnew(_ entries: [Entry]) throws(RealmError) {
         try Self.drop(group, key)
         opened = nil
-        _ = try makeIndex()
-        for entry in entries { try enter(entry) }
+        let (index, column) = try makeIndex()
+        // In the order of the index: each place is free. Objects that break the rule may have one hash in great number.
+        var next: Int64 = 0
+        for entry in entries {
+            try table.test()
+            next = max(next, entry.hash)
+            try index.place(entry.object.raw, at: ObjKey(next), column)
+            next += 1
+        }
     }
 
     /// Builds the index over all objects of the class.

@@ -137,15 +137,6 @@ enum InitialValue {
         default: return nil
         }
     }
-
-    var number: Int64 {
-        switch self {
-        case .constant: 0
-        case .now: 1
-        case .newUUID: 2
-        case .newObjectId: 3
-        }
-    }
 }
 
 /// The rules of all classes of a group, for its write transaction.
