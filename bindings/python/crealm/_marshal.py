@@ -11,6 +11,7 @@ import ctypes
 import functools
 import operator
 import struct
+import sys
 from ctypes import byref, c_bool, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from datetime import datetime
 from decimal import Decimal
@@ -599,6 +600,11 @@ def get_resolved(pointer: int, function: Callable[..., bool], realm: int) -> Opt
     found = c_void_p()
     check(pointer, function, realm, byref(found))
     return found.value
+
+
+def most(limit: int) -> int:
+    """A limit as a `size_t`: at least 0. TypeError if it is not a whole number."""
+    return min(max(0, operator.index(limit)), sys.maxsize)
 
 
 def check(pointer: int, function: Callable[..., bool], *arguments: Any) -> None:

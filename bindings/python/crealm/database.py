@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import os
-import sys
 import threading
 import warnings
 import weakref
@@ -220,7 +219,7 @@ class Database(Session):
     def broken_rules(self, limit: int = 1000) -> List[BrokenRule]:
         """The objects that break a rule, at most `limit` of them: another library, which knows no rules, wrote them.
         Reads all objects of classes with rules."""
-        found: List[BrokenRule] = self._owner.call(_rules.broken, limit)
+        found: List[BrokenRule] = self._owner.call(_rules.broken, c.most(limit))
         return found
 
     def find_unique(self, class_name: Any, **values: Any) -> Any:
@@ -481,9 +480,8 @@ class Database(Session):
         self._owner.check()
         if not _library.has("crealm_find_faults"):
             raise NotSupportedError("The loaded library has no check")
-        most = min(max(0, operator.index(limit)), sys.maxsize)
         with Attended(self._owner.attendant, progress):
-            found, total = self._owner.call(c.find_faults, most)
+            found, total = self._owner.call(c.find_faults, c.most(limit))
         return Faults((Fault(*fault) for fault in found), total)
 
     def space(self, *, progress: Optional[Progress] = None) -> List[Space]:

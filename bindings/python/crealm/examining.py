@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
-import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar, Union
 
 from . import _marshal as c
@@ -152,7 +150,7 @@ def check(
         c.attend(config, attendant, None)
         lib.crealm_config_set_snapshot(config, snapshot)
         block = ctypes.c_void_p()
-        if not lib.crealm_check(config, min(max(0, operator.index(limit)), sys.maxsize), ctypes.byref(block)):
+        if not lib.crealm_check(config, c.most(limit), ctypes.byref(block)):
             c.fail(where)
         try:
             return _made_check(_CheckInfo.from_address(block.value or 0))
