@@ -36,7 +36,7 @@ extension NodeStore {
         let old = node
         let needed = (count &* width &+ 7) >> 3
         var new: Node
-        if node.ref.offset >= ownStart && needed <= capacity(node) {
+        if isOwn(node.ref) && needed <= capacity(node) {
             new = node
         } else {
             let header = NodeHeader(flags: node.flags & 0xF8, count: node.count)

@@ -16,7 +16,7 @@ extension NodeStore {
     ///   - limit: the maximum number of free chunks that are checked.
     func checkSlab(holding roots: [Ref]? = nil, limit: Int = .max) throws(RealmError) {
         var chunks: [FileChunk] = []
-        for (bin, head) in bins.enumerated() {
+        for (bin, head) in Array(bins.enumerated()) + Array(olderBins.enumerated()) {
             var at = head
             while at != 0, chunks.count < limit {
                 guard at & 15 == 0, at >= slabStart, at <= slabEnd - 16 else {
@@ -31,7 +31,7 @@ extension NodeStore {
                 guard chunks.count <= (slabEnd - slabStart) / 16 else {
                     throw .corrupt("list of free chunks without an end", at: at)
                 }
-                at = (base + at).load(fromByteOffset: 8, as: Int.self)
+                at = nextFree(at)
             }
         }
         if let roots { for root in roots { try collect(root, &chunks, depth: 0) } }

@@ -3,7 +3,7 @@ extension NodeStore {
     /// A has-refs node in the slab at width 64, with room for `extra` more elements.
     @inline(__always) func writableRefs(_ node: Node, extra: Int = 0) throws(RealmError) -> Node {
         isTouched = true
-        if node.ref.offset >= ownStart && (node.count &+ extra) &* 8 <= capacity(node) { return node }
+        if isOwn(node.ref) && (node.count &+ extra) &* 8 <= capacity(node) { return node }
         return try widenRefs(node, extra: extra)
     }
 

@@ -30,9 +30,10 @@ final class NodeStore {
     /// First ref of the slab.
     let slabStart: Int
 
-    /// First ref of the nodes that may be changed in place. Nodes of the slab below it belong to an open savepoint:
-    /// they are copied before they change, as those of the file, so that a rollback finds them as they were.
-    private(set) var ownStart: Int
+    /// First ref of the nodes that may be changed in place. Nodes of the slab below it were made before the last open
+    /// savepoint, except those in `reused` chunks: they are copied before they change, as those of the file, so that a
+    /// rollback finds them as they were.
+    private var ownStart: Int
 
     /// End of the slab part in use (a ref).
     private(set) var slabEnd: Int
@@ -50,7 +51,18 @@ final class NodeStore {
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
 
-    /// Slab nodes below `ownStart` that an open savepoint replaced or deleted: they are free when it is released.
+    /// While a savepoint is open: the chunks that were free before the first one. They are used when `bins` has none.
+    private(set) var olderBins: [Int]
+
+    /// The chunks of `olderBins` that open savepoints use, and the next chunk of the list of each: a rollback puts them
+    /// back. The node in such a chunk has the depth of the savepoint that made it in its header.
+    private var reused: [(at: Int, next: Int)] = []
+
+    /// The number of open savepoints.
+    private var depth = 0
+
+    /// Slab nodes that an open savepoint replaced or deleted, and that it may not change in place: they are free when
+    /// it is released.
     private var freedBelow: [Int] = []
 
     /// File nodes that this transaction replaced or deleted.
@@ -88,6 +100,7 @@ final class NodeStore {
         slabEnd = space.fileCapacity
         slabCommitted = space.fileCapacity
         bins = [Int](repeating: 0, count: Self.binCount)
+        olderBins = bins
     }
 
     deinit {
@@ -183,12 +196,14 @@ final class NodeStore {
         self.recent = recent
         slabEnd = slabStart
         ownStart = slabStart
+        depth = 0
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
         freedBelow.removeAll()
+        reused.removeAll()
         freedBytes = 0
         freedRoom = Self.unmeasured
-        for i in bins.indices { bins[i] = 0 }
+        for i in bins.indices { (bins[i], olderBins[i]) = (0, 0) }
     }
 
     /// Ends the write transaction; returns the number of slab bytes that stay committed for the next writer.
@@ -208,50 +223,47 @@ final class NodeStore {
 
     /// The slab at the beginning of a savepoint.
     struct SlabMark {
+        fileprivate let depth: Int
         fileprivate let ownStart: Int
         fileprivate let end: Int
         fileprivate let bins: [Int]
+        fileprivate let olderBins: [Int]
+        fileprivate let reusedCount: Int
         fileprivate let freedCount: Int
         fileprivate let freedBelowCount: Int
         fileprivate let freedBytes: Int
     }
 
-    /// Begins a part of the transaction that can be undone. Free chunks from before are not used in it, because they
-    /// would be overwritten.
+    /// Begins a part of the transaction that can be undone. It uses chunks that were free before the first part; a
+    /// rollback gives them back. Those that became free between the first part and this one wait for its end.
     func beginPart() -> SlabMark {
         let mark = SlabMark(
-            ownStart: ownStart, end: slabEnd, bins: bins, freedCount: freedInFile.count,
-            freedBelowCount: freedBelow.count, freedBytes: freedBytes)
-        ownStart = slabEnd
+            depth: depth, ownStart: ownStart, end: slabEnd, bins: bins, olderBins: olderBins,
+            reusedCount: reused.count, freedCount: freedInFile.count, freedBelowCount: freedBelow.count,
+            freedBytes: freedBytes)
+        if depth == 0 { olderBins = bins }
         for i in bins.indices { bins[i] = 0 }
+        ownStart = slabEnd
+        depth += 1
         return mark
     }
 
-    /// Ends the part and keeps its nodes. Nodes from before may be changed in place again.
+    /// Ends the part, and those inside it, and keeps its nodes. They belong to the part around it, which may change them
+    /// in place.
     func keepPart(_ mark: SlabMark) {
-        ownStart = mark.ownStart
-        // The free chunks of the part, which are few, come before those from before it.
-        for i in bins.indices where mark.bins[i] != 0 {
-            guard bins[i] != 0 else {
-                bins[i] = mark.bins[i]
-                continue
-            }
-            var last = bins[i]
-            while true {
-                let next = (base + last).load(fromByteOffset: 8, as: Int.self)
-                if next == 0 { break }
-                last = next
-            }
-            (base + last).storeBytes(of: mark.bins[i], toByteOffset: 8, as: Int.self)
+        (depth, ownStart) = (mark.depth, mark.ownStart)
+        join(bins, before: depth == 0 ? olderBins : mark.bins)
+        for i in mark.reusedCount..<reused.count { setMaker(of: reused[i].at, depth) }
+        if depth == 0 {
+            reused.removeAll(keepingCapacity: true)
+            for i in olderBins.indices { olderBins[i] = 0 }
         }
         // What the part replaced of the nodes that may be changed in place again.
         var kept = mark.freedBelowCount
         for i in mark.freedBelowCount..<freedBelow.count {
             let at = freedBelow[i]
-            if at >= ownStart {
-                let (bin, _) = Self.sizeClass(slabSize(base + at))
-                (base + at).storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
-                bins[bin] = at
+            if isOwn(Ref(at)) {
+                addFree(at)
             } else {
                 freedBelow[kept] = at
                 kept += 1
@@ -260,14 +272,56 @@ final class NodeStore {
         freedBelow.removeSubrange(kept...)
     }
 
-    /// Ends the part and discards its nodes. Nothing that was read in it may be used any more.
+    /// Makes one list of two, for each size. The first lists are those of a part, which are short.
+    private func join(_ first: [Int], before second: [Int]) {
+        for i in second.indices where second[i] != 0 {
+            guard first[i] != 0 else {
+                bins[i] = second[i]
+                continue
+            }
+            var last = first[i]
+            while true {
+                let next = nextFree(last)
+                if next == 0 { break }
+                last = next
+            }
+            setNextFree(last, second[i])
+        }
+    }
+
+    /// Ends the part, and those inside it, and discards its nodes. Nothing that was read in it may be used any more.
     func undoPart(_ mark: SlabMark) {
-        ownStart = mark.ownStart
-        slabEnd = mark.end
+        (depth, ownStart, slabEnd) = (mark.depth, mark.ownStart, mark.end)
+        for i in (mark.reusedCount..<reused.count).reversed() { setNextFree(reused[i].at, reused[i].next) }
+        reused.removeSubrange(mark.reusedCount...)
         bins = mark.bins
+        olderBins = mark.olderBins
         freedInFile.removeSubrange(mark.freedCount...)
         freedBelow.removeSubrange(mark.freedBelowCount...)
         freedBytes = mark.freedBytes
+    }
+
+    /// The free chunk behind this one in the list of its size; 0: it is the last.
+    func nextFree(_ at: Int) -> Int { (base + at).load(fromByteOffset: 8, as: Int.self) }
+
+    private func setNextFree(_ at: Int, _ next: Int) { (base + at).storeBytes(of: next, toByteOffset: 8, as: Int.self) }
+
+    /// Adds a chunk to the free chunks of this part.
+    private func addFree(_ at: Int) {
+        let (bin, _) = Self.sizeClass(slabSize(base + at))
+        setNextFree(at, bins[bin])
+        bins[bin] = at
+    }
+
+    /// Notes the depth of the savepoint that made the node in a reused chunk; 0: it belongs to the transaction.
+    private func setMaker(of at: Int, _ depth: Int) {
+        let first = (base + at).load(as: UInt32.self) & ~Self.makerMask
+        (base + at).storeBytes(of: first | UInt32(depth) << Self.makerShift, as: UInt32.self)
+    }
+
+    /// Whether a node of the slab below `ownStart` was made in the innermost part.
+    @inline(never) private func isMadeHere(_ at: Int) -> Bool {
+        depth > 0 && Int(((base + at).load(as: UInt32.self) & Self.makerMask) >> Self.makerShift) == depth
     }
 
     /// Upper bound for the bytes of all nodes of this snapshot; limits the counts that a file may claim.
@@ -309,7 +363,9 @@ final class NodeStore {
     @inline(__always) func isInFile(_ ref: Ref) -> Bool { ref.offset < slabStart }
 
     /// Whether a node may be changed in place.
-    @inline(__always) func isOwn(_ ref: Ref) -> Bool { ref.offset >= ownStart }
+    @inline(__always) func isOwn(_ ref: Ref) -> Bool {
+        ref.offset >= ownStart || (ref.offset >= slabStart && isMadeHere(ref.offset))
+    }
 
     /// The path for encrypted files: decrypts the pages of header and node first.
     @inline(never) func decrypted(_ ref: Ref) throws(RealmError) -> Node {
@@ -389,13 +445,25 @@ final class NodeStore {
         let (bin, size) = Self.sizeClass(bytes)
         let head = bins[bin]
         if head != 0 {
-            bins[bin] = (base + head).load(fromByteOffset: 8, as: Int.self)
+            bins[bin] = nextFree(head)
             return (head, size)
         }
+        if depth > 0, let at = reuse(bin) { return (at, size) }
         let at = slabEnd
         if at &+ size > slabCommitted { try growSlab(to: at + size) }
         slabEnd = at &+ size
         return (at, size)
+    }
+
+    /// Takes a chunk that was free before the first savepoint.
+    @inline(never) private func reuse(_ bin: Int) -> Int? {
+        let at = olderBins[bin]
+        // The header has no room for greater depths.
+        guard at != 0, depth <= Self.maxMaker else { return nil }
+        let next = nextFree(at)
+        olderBins[bin] = next
+        reused.append((at, next))
+        return at
     }
 
     @inline(never) private func growSlab(to end: Int) throws(RealmError) {
@@ -417,17 +485,24 @@ final class NodeStore {
     @inline(__always) func allocate(_ header: NodeHeader, capacity: Int) throws(RealmError) -> Node {
         let (at, size) = try allocateRaw(8 &+ Format.padded(capacity))
         let address = base + at
-        address.storeBytes(
-            of: header.word(firstBytes: UInt32(truncatingIfNeeded: size >> 3)).littleEndian, as: UInt64.self)
+        var first = UInt32(truncatingIfNeeded: size >> 3)
+        if at < ownStart { first |= UInt32(depth) << Self.makerShift }
+        address.storeBytes(of: header.word(firstBytes: first).littleEndian, as: UInt64.self)
         return Node(address: address, ref: Ref(at), count: header.count, width: header.width, flags: header.flags)
     }
 
     /// The bit in the first four bytes of a slab node that marks a copy of a node that one of the last commits wrote.
     private static let recentMark: UInt32 = 1 << 31
 
+    /// The bits there for the depth of the savepoint that made the node, in a reused chunk. 24 bits remain for the size:
+    /// a section, in units of eight bytes.
+    private static let makerMask: UInt32 = 0x7F << 24
+    private static let makerShift: UInt32 = 24
+    private static let maxMaker = 0x7F
+
     /// The bytes of a slab node, its header included.
     @inline(__always) func slabSize(_ address: UnsafeMutableRawPointer) -> Int {
-        Int(address.load(as: UInt32.self) & ~Self.recentMark) &* 8
+        Int(address.load(as: UInt32.self) & ~(Self.recentMark | Self.makerMask)) &* 8
     }
 
     /// Bytes of payload that fit into a slab node.
@@ -456,10 +531,8 @@ final class NodeStore {
     /// Frees a node: adds it to the free lists of the slab, or to the chunks that this commit frees in the file.
     func free(_ node: Node) {
         isTouched = true
-        if node.ref.offset >= ownStart {
-            let (bin, _) = Self.sizeClass(slabSize(node.address))
-            node.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
-            bins[bin] = node.ref.offset
+        if isOwn(node.ref) {
+            addFree(node.ref.offset)
         } else if node.ref.offset >= slabStart {
             freedBelow.append(node.ref.offset)
         } else {
@@ -510,7 +583,7 @@ final class NodeStore {
     /// their layout.
     @inline(__always) func writable(_ node: Node, capacity needed: Int) throws(RealmError) -> Node {
         isTouched = true
-        if node.ref.offset >= ownStart {
+        if isOwn(node.ref) {
             let has = capacity(node)
             if needed <= has { return node }
             return try relocate(node, keep: node.payloadSize, capacity: max(needed, has &* 2))
@@ -521,7 +594,7 @@ final class NodeStore {
 
     @inline(__always) func writable(_ node: Node) throws(RealmError) -> Node {
         isTouched = true
-        return node.ref.offset >= ownStart ? node : try writable(node, capacity: node.payloadSize)
+        return isOwn(node.ref) ? node : try writable(node, capacity: node.payloadSize)
     }
 
     /// Runs `body` with the slab open for writing: for a source, which makes nodes in read transactions.
