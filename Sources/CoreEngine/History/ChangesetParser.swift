@@ -46,7 +46,32 @@ struct ChangesetParser {
 
     private func bad() -> RealmError { .corrupt("bad transaction log") }
 
-    private mutating func integer() throws(RealmError) -> Int64 {
+    @inline(__always) private mutating func integer() throws(RealmError) -> Int64 {
+        // Three bytes at once hold most keys.
+        if at &+ 8 <= bytes.count {
+            let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self))
+            if word & 0x80 == 0 {
+                at &+= 1
+                return Self.signed(word & 0x3F, isNegative: word & 0x40 != 0)
+            }
+            if word & 0x8000 == 0 {
+                at &+= 2
+                return Self.signed(word & 0x7F | (word & 0x3F00) >> 1, isNegative: word & 0x4000 != 0)
+            }
+            if word & 0x80_0000 == 0 {
+                at &+= 3
+                let value = word & 0x7F | (word & 0x7F00) >> 1 | (word & 0x3F_0000) >> 2
+                return Self.signed(value, isNegative: word & 0x40_0000 != 0)
+            }
+        }
+        return try longInteger()
+    }
+
+    @inline(__always) private static func signed(_ value: UInt64, isNegative: Bool) -> Int64 {
+        isNegative ? ~Int64(bitPattern: value) : Int64(bitPattern: value)
+    }
+
+    @inline(never) private mutating func longInteger() throws(RealmError) -> Int64 {
         var value: UInt64 = 0
         var shift: UInt64 = 0
         while at < bytes.count, shift < 70 {

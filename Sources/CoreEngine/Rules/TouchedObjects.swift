@@ -40,8 +40,9 @@ final class TouchedObjects: ChangesetHandler {
         }
     }
 
-    /// The class of the last change.
-    private var last: Touched?
+    /// The class of the last change, if it is not embedded.
+    private var last: Unmanaged<Touched>?
+    private var lastKey = TableKey.null
 
     /// Changed objects of embedded classes.
     private(set) var embedded: [TableKey: [ObjKey]] = [:]
@@ -73,7 +74,10 @@ final class TouchedObjects: ChangesetHandler {
     }
 
     @inline(__always) private func add(_ table: TableKey, _ object: ObjKey) {
-        if let last, last.rules.key == table { return last.add(object) }
+        // `classes` keeps it alive.
+        if table == lastKey, let last {
+            return last._withUnsafeGuaranteedRef { $0.add(object) }
+        }
         addOther(table, object)
     }
 
@@ -84,7 +88,7 @@ final class TouchedObjects: ChangesetHandler {
             embedded[table, default: []].append(object)
         }
         if table.index < classes.count, let known = classes[table.index], known.rules.key == table {
-            if embedded[table] == nil { last = known }
+            if embedded[table] == nil { (last, lastKey) = (.passUnretained(known), table) }
             return known.add(object)
         }
         guard let own = rules[table], !own.atCommit.isEmpty else {
@@ -94,7 +98,7 @@ final class TouchedObjects: ChangesetHandler {
         while classes.count <= table.index { classes.append(nil) }
         let new = Touched(own)
         classes[table.index] = new
-        if embedded[table] == nil { last = new }
+        if embedded[table] == nil { (last, lastKey) = (.passUnretained(new), table) }
         new.add(object)
     }
 
