@@ -60,7 +60,7 @@ def all_parts(fixtures):
         "salvage of damaged files (short)": [PYTHON, "Tests/Rescue/salvage.py", LIBRARY, "--count", option("SALVAGE_COUNT", "100")],
         "deleted objects (short)": [PYTHON, "Tests/Rescue/deleted.py", LIBRARY, "--count", "10"],
         "installed": ["Scripts/test-install.sh", LIBRARY, version],
-        "programs of the README and of make demo": [PYTHON, "Scripts/test_readme.py", ".build/release"],
+        "programs of the README, of make demo, and of examples/limits": [PYTHON, "Scripts/test_readme.py", ".build/release"],
         "documents of the C API": ["Scripts/docs.sh"],
         "the check of the layers itself": [PYTHON, "Scripts/test_layers.py"],
         "other systems, type-checked": [PYTHON, "Scripts/check_ports.py"],

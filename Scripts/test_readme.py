@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds and runs the three programs of the README, one after the other in one folder, and compares their output with
-the README. Then runs those of `make demo`, each of which must find the data that the earlier ones wrote.
+the README. Then runs those of `make demo`, each of which must find the data that the earlier ones wrote, and those of
+examples/limits.
 
   test_readme.py BUILD        the folder of a build that has the library: .build/release or .build/debug
 """
@@ -12,6 +13,8 @@ import re
 import shutil
 import subprocess
 import sys
+
+import test_limits
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = re.compile(r"<!-- program: (\w+) -->\n```\w+\n(.*?)```\n```text\n(.*?)```", re.S)
@@ -89,7 +92,8 @@ def main():
         else:
             failed += 1
             print(f"  FAIL  {language}: status {done.returncode}, printed\n{done.stdout}{done.stderr}")
-    passed, failed = (a + b for a, b in zip((passed, failed), demo(folder, build)))
+    for counts in (demo(folder, build), test_limits.run(build / "libCRealm.so")):
+        passed, failed = passed + counts[0], failed + counts[1]
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -888,6 +888,51 @@ static void test_unique_options(void) {
     realm_release(found), drop(a, b);
     close_db();
 }
+static void test_key_of_several(void) {
+    begin("a primary key of several properties");
+    unique_schema();
+    open_db("{\"U\": {\"unique\": [{\"properties\": [\"country\", \"number\"], \"name\": \"primary key\"}]}}");
+    CHECK(rules_are("U", "{\"properties\":{},\"unique\":[{\"name\":\"primary key\","
+                         "\"properties\":[\"country\",\"number\"]}],\"checks\":[]}"));
+    CHECK(write_db());
+    realm_object_t *a = new_user(1, "a", "de", 1), *b = new_user(2, "b", "de", 2), *c = new_user(3, "c", "fr", 1);
+    CHECK(commit());
+    realm_object_t* found = find_two("U", "country", text("de"), "number", integer(2));
+    CHECK(found && realm_equals(found, b));
+    realm_release(found);
+    CHECK(write_db() && set(c, "country", text("de")));
+    BREAKS(commit());
+    CHECK(message_has("primary key") && rollback() && is_text(c, "country", "fr"));
+    drop(a, b), realm_release(c);
+    close_db();
+    /* Another program, which declares nothing, finds objects by the key, and keeps it. */
+    draft.count = 0;
+    open_db(NULL);
+    found = find_two("U", "country", text("fr"), "number", integer(1));
+    CHECK(found && number(found, "n") == 3 && write_db() && set(found, "country", text("de")));
+    BREAKS(commit());
+    CHECK(message_has("primary key") && rollback());
+    realm_release(found);
+    close_db();
+}
+static void test_each_option_alone(void) {
+    begin("unique values: one option without the other");
+    unique_schema();
+    open_db("{\"U\": {\"unique\": [{\"properties\": [\"mail\"], \"ignore_case\": true},"
+            " {\"properties\": [\"word\"], \"nulls_equal\": true}]}}");
+    CHECK(write_db());
+    realm_object_t *a = create("U"), *b = create("U");
+    CHECK(set(a, "word", text("x")) && set(b, "word", text("X")) && commit());
+    /* Two nulls in mail, and two cases in word, are allowed. */
+    CHECK(write_db() && set(a, "mail", text("x")) && set(b, "mail", text("X")));
+    BREAKS(commit());
+    CHECK(message_has("mail") && set(b, "mail", null_value()) && set(b, "word", null_value()) && commit());
+    CHECK(write_db() && set(a, "word", null_value()));
+    BREAKS(commit());
+    CHECK(message_has("word") && rollback() && finds("U", "word", null_value(), b) && finds("U", "mail", text("X"), a));
+    drop(a, b);
+    close_db();
+}
 static void test_unique_of_many(void) {
     begin("unique values of many objects");
     unique_schema();
@@ -1356,6 +1401,86 @@ static void test_renames(void) {
     }
 }
 
+/* ---- Long names ---------------------------------------------------------------------------------- */
+
+/* The first name of a class or property that begins with a text, as the realm shows it. */
+static const char* shown_name(bool of_class, const char* beginning) {
+    static char name[300];
+    realm_class_key_t classes[8];
+    realm_property_key_t properties[8];
+    size_t num_classes = 0, n = 0;
+    *name = 0;
+    CHECK(realm_get_class_keys(db, classes, 8, &num_classes));
+    for (size_t i = 0; i < num_classes; i++) {
+        realm_class_info_t c;
+        realm_property_info_t p;
+        CHECK(realm_get_class(db, classes[i], &c) && realm_get_property_keys(db, classes[i], properties, 8, &n));
+        if (of_class && !strncmp(c.name, beginning, strlen(beginning))) snprintf(name, sizeof name, "%s", c.name);
+        for (size_t k = 0; !of_class && k < n; k++)
+            if (CHECK(realm_get_property(db, classes[i], properties[k], &p)) &&
+                !strncmp(p.name, beginning, strlen(beginning)))
+                snprintf(name, sizeof name, "%s", p.name);
+    }
+    return name;
+}
+static bool is_shortened(const char* name, size_t length) {
+    const char* mark = strrchr(name, '~');
+    return strlen(name) == length && mark && strlen(mark) == 11 && strspn(mark + 1, "0123456789abcdef") == 10;
+}
+static void test_long_names(void) {
+    begin("names of 255 bytes");
+    static char kind[256], first[256], second[256], rules[1200], query[400];
+    memset(kind, 'K', 255), memset(first, 'p', 255), memset(second, 'p', 255);
+    second[254] = 'q'; /* The names differ only in the last byte. */
+    add_class(kind, "", 0);
+    add(first, INT, ONE, "", PLAIN);
+    add(second, STRING, ONE, "", PLAIN);
+    add_class("Short", "", 0);
+    add("n", INT, ONE, "", PLAIN);
+    add("to", LINK, ONE, kind, NULLABLE);
+    snprintf(rules, sizeof rules, "{\"%s\": {\"unique\": [[\"%s\"]], \"checks\": [\"%s != ''\"]}}", kind, first,
+             second);
+    open_db(rules);
+    CHECK(write_db());
+    realm_object_t *a = create(kind), *b = numbered("Short", 7);
+    CHECK(set(a, first, integer(5)) && set(a, second, text("x")) && set(b, "to", link_to(a)) && commit());
+    drop(a, b);
+    close_db();
+    /* A program that declares nothing sees the whole names, and keeps the rules. */
+    draft.count = 0;
+    open_db(NULL);
+    CHECK(!strcmp(shown_name(true, "K"), kind) && !strcmp(shown_name(false, "pp"), second));
+    snprintf(query, sizeof query, "%s == 5", first);
+    realm_query_t* q = realm_query_parse(db, class_key(kind), query, 0, NULL);
+    size_t n = 0;
+    CHECK(q && realm_query_count(q, &n) && n == 1);
+    realm_release(q);
+    a = find(kind, first, integer(5));
+    CHECK(a && is_text(a, second, "x") && write_db() && set(a, second, text("")));
+    BREAKS(commit());
+    CHECK(rollback());
+    realm_release(a);
+    close_db();
+    /* A library that does not know rules sees the shortened ones. */
+    hide_rules();
+    open_db(NULL);
+    CHECK(is_shortened(shown_name(true, "K"), 57) && is_shortened(shown_name(false, "pp"), 63));
+    close_db();
+    show_rules();
+    open_db(NULL);
+    CHECK(!strcmp(shown_name(true, "K"), kind));
+    close_db();
+
+    begin("names of 256 bytes");
+    static char too_long[257];
+    memset(too_long, 'n', 256);
+    add_class("Short", "", 0);
+    add(too_long, INT, ONE, "", PLAIN);
+    realm_config_t* config = new_config(NULL, AUTOMATIC, 1);
+    FAILS(RLM_ERR_INVALID_NAME, realm_open(config));
+    realm_release(config);
+}
+
 /* ---- Savepoints ---------------------------------------------------------------------------------- */
 
 static void stage_schema(void) {
@@ -1730,6 +1855,8 @@ int main(void) {
     test_automatic_limits();
     test_unique();
     test_unique_options();
+    test_key_of_several();
+    test_each_option_alone();
     test_unique_of_many();
     test_checks();
     test_defaults();
@@ -1737,6 +1864,7 @@ int main(void) {
     test_declared_rules();
     test_read_back();
     test_renames();
+    test_long_names();
     test_savepoints();
     test_other_libraries();
     test_unchanged_files();

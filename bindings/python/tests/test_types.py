@@ -72,7 +72,8 @@ def test_the_package_and_programs(tmp_path, check, part):
 @CHECKERS
 def test_the_examples(tmp_path, check, part):
     pages = {"readme": REPOSITORY / "README.md", "package": PACKAGE_ROOT / "README.md", "types": REPOSITORY / "docs/python/types.md"}
-    programs = [*sorted((REPOSITORY / "examples/python").glob("*.py")), REPOSITORY / "docs/python/phone.py"]
+    programs = [path for name in ("python", "limits") for path in sorted((REPOSITORY / "examples" / name).glob("*.py"))]
+    programs.append(REPOSITORY / "docs/python/phone.py")
     for name, page in pages.items():
         program = tmp_path / f"example_{name}.py"
         blocks = re.findall(r"^```python\n(.*?)^```\n", page.read_text(encoding="utf-8"), re.S | re.M)
