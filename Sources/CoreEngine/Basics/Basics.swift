@@ -13,7 +13,7 @@
 /// May use: nothing.
 ///
 /// Folders:
-/// - `Basics` may use: nothing.
+/// - `Basics` may use: CLibrary, Values.
 /// - `CLibrary` may use: Basics.
 /// - `Values` may use: Basics, CLibrary.
 enum Basics {}

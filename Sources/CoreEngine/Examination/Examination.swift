@@ -12,5 +12,6 @@
 /// `FileFacts` reads the facts of a file. `Verifier` checks a snapshot and reports `Fault`s. `FileCheck` checks a file,
 /// with both slots of its header. `SlotReuse` decides whether the version before the newest one is still intact.
 ///
-/// May use: Transactions, OldFormats, History, Tables, Trees, Arrays, Storage, Pages, Crypto, Platform, Basics.
+/// May use: Transactions, OldFormats, History, Tables, Elements, Trees, Arrays, Storage, Pages, Crypto, Platform,
+/// Basics.
 enum Examination {}

@@ -128,3 +128,11 @@ struct FileChunk: Equatable {
     var size: Int
     @inline(__always) var end: Int { offset &+ size }
 }
+
+extension [FileChunk] {
+    /// Whether one of the sorted chunks contains the byte at `offset`.
+    func contains(_ offset: Int) -> Bool {
+        let i = place { $0.end <= offset }
+        return i < count && self[i].offset <= offset
+    }
+}

@@ -25,6 +25,6 @@
 /// `MergedRows` (over all roots), `FoundTree` and `FoundDictionary` (elements of collections). Writers: `Salvage`,
 /// `ValueCopy`. Result: `SalvageReport`.
 ///
-/// May use: ObjectStore, Examination, Schema, Transactions, OldFormats, Tables, Trees, Arrays, Storage, Pages,
-/// Crypto, Platform, Basics.
+/// May use: ObjectStore, Examination, Schema, Transactions, OldFormats, Tables, Elements, Trees, Arrays, Storage,
+/// Pages, Crypto, Platform, Basics.
 enum Rescue {}

@@ -36,7 +36,7 @@ extension DatabaseFile {
     /// - Parameters:
     ///   - base: the record behind the base snapshot, without a next commit.
     ///   - recordAt: its place; 0 when there is none: then the commit takes two flushes.
-    func commit(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing)
+    func commit(_ result: WrittenCommit, onto base: CommitRecord, recordAt: Int, flushing: Flushing)
         throws(RealmError)
     {
         let old = try readHeader(again: false)
@@ -66,7 +66,7 @@ extension DatabaseFile {
     /// - Parameter isDecisive: set before the first step after which a crash may leave the new snapshot as the newest
     ///   one.
     private func makeNewest(
-        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
+        _ result: WrittenCommit, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing,
         isDecisive: inout Bool
     ) throws(RealmError) {
         let new = old.selecting(UInt64(result.topRef.offset), format: Format.currentVersion)
@@ -137,7 +137,7 @@ extension DatabaseFile {
         let base: CommitRecord
         let recordAt: Int
         let header: FileHeader
-        var newest: CommitWriter.Result
+        var newest: WrittenCommit
 
         /// The places where the commits were written; nil when a record cannot hold them.
         var extents: [FileChunk]?
@@ -154,7 +154,7 @@ extension DatabaseFile {
     }
 
     /// Adds a commit that will be flushed with the group.
-    func addToGroup(_ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
+    func addToGroup(_ result: WrittenCommit, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
         var group =
             if let unflushed { unflushed } else {
                 UnflushedGroup(

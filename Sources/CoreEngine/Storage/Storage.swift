@@ -1,21 +1,18 @@
 /// # Storage
 ///
-/// Ownership of bytes: the mapped file, the slab of the write transaction, free space, and the order in which bytes
-/// reach the disk.
+/// Ownership of bytes: the mapped file, the slab of the write transaction, and the order in which bytes reach the
+/// disk.
 ///
 /// Promise
 /// 1. A ref becomes a `Node` only through `NodeStore.node(_:)`, which checks alignment, bounds, width type and size: a
 ///    `Node` is always readable memory. All other claims of a file are checked by the layer that interprets them.
 /// 2. Nodes in the file are immutable. A write transaction copies a node to the slab before it changes it and records
 ///    the old node as freed.
-/// 3. `[24, L)` of every committed snapshot is tiled exactly by reachable nodes and free-list entries (storage §3.2).
-/// 4. Space freed by commit v is first allocated by commit v + 2, and only when no reader can hold a version below v
-///    (storage §3.4); no node crosses a section boundary.
-/// 5. A commit that returned is never lost, one that failed never comes back, and an error reports a commit whose
+/// 3. A commit that returned is never lost, one that failed never comes back, and an error reports a commit whose
 ///    outcome is unknown (`DatabaseFile+Commit`, docs/commit-and-locking.md). A small commit waits for the disk once.
 ///
 /// Refs become nodes in few layers; the others get typed sequences, trees or rows from these.
-/// `NodeStore+Translation.swift` is for: Arrays, Trees, OldFormats, Examination, Rescue.
+/// `NodeStore+Translation.swift` is for: Placement, Arrays, Trees, OldFormats, Examination, Rescue.
 ///
 /// May use: Pages, Crypto, Platform, Basics.
 enum Storage {}

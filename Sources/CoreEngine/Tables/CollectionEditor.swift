@@ -382,39 +382,6 @@ struct CollectionEditor {
     }
 }
 
-extension ElementList {
-    /// The order of the elements of sets. For decimals, null counts as a particular NaN. Format: logical §8.2.
-    static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
-        if kind == .decimal {
-            func number(_ value: Mixed) -> Decimal128 {
-                if case .decimal(let decimal) = value { decimal } else { .null }
-            }
-            return Decimal128.compare(number(a), number(b))
-        }
-        return Mixed.compare(a, b)
-    }
-}
-
-extension BPlusTree {
-    /// Index of the first element that equals `value`, by Mixed equality.
-    func firstIndex(of value: Mixed) throws(RealmError) -> Int? {
-        switch (kind, value) {
-        case (.int, .int(let integer)): return try firstIndex(ofInteger: integer)
-        case (.objKey, .link(let key)): return try firstIndex(ofInteger: key.raw)
-        default: break
-        }
-        var found: Int?
-        try forEachLeaf { (leaf, first, count) throws(RealmError) in
-            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), value) {
-                found = first + i
-                return false
-            }
-            return true
-        }
-        return found
-    }
-}
-
 extension Column {
     /// nil for single values.
     var shape: CollectionShape? { isDictionary ? .dictionary : (isSet ? .set : (isList ? .list : nil)) }

@@ -357,7 +357,7 @@ extension Database {
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as for `DatabaseFile.commit`.
     func publish(
-        _ result: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
+        _ result: WrittenCommit, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
     ) throws(RealmError) -> SharedState.Version {
         // If a map lost pages, the bytes written so far may have been made from zeros, or the writer may have missed a
         // reader that uses their space.

@@ -17,7 +17,7 @@
 /// 8. A snapshot open shows one committed version of a file that others write, with this library or realm-core, or it
 ///    fails (docs/commit-and-locking.md).
 ///
-/// May use: OldFormats, History, Tables, Storage, Pages, Crypto, Platform, Basics.
+/// May use: Placement, OldFormats, History, Tables, Storage, Pages, Crypto, Platform, Basics.
 enum Transactions {}
 
 /// How durable a commit is. Numbers as in realm-core's lock file.

@@ -128,6 +128,17 @@ package final class ElementList {
         return visible == nil ? at : visible?.firstIndex(of: at)
     }
 
+    /// The order of the elements of sets. For decimals, null counts as a particular NaN. Format: logical §8.2.
+    static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
+        if kind == .decimal {
+            func number(_ value: Mixed) -> Decimal128 {
+                if case .decimal(let decimal) = value { decimal } else { .null }
+            }
+            return Decimal128.compare(number(a), number(b))
+        }
+        return Mixed.compare(a, b)
+    }
+
     /// Index of the nested collection with a stable key.
     func index(ofNested key: Int64) throws(RealmError) -> Int? {
         guard !root.isNull, kind == .mixed else { return nil }
@@ -182,5 +193,25 @@ extension LeafKind {
             true
         default: false
         }
+    }
+}
+
+extension BPlusTree {
+    /// Index of the first element that equals `value`, by Mixed equality.
+    func firstIndex(of value: Mixed) throws(RealmError) -> Int? {
+        switch (kind, value) {
+        case (.int, .int(let integer)): return try firstIndex(ofInteger: integer)
+        case (.objKey, .link(let key)): return try firstIndex(ofInteger: key.raw)
+        default: break
+        }
+        var found: Int?
+        try forEachLeaf { (leaf, first, count) throws(RealmError) in
+            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), value) {
+                found = first + i
+                return false
+            }
+            return true
+        }
+        return found
     }
 }

@@ -104,20 +104,6 @@ struct CommitWriter {
         }
     }
 
-    /// A commit that is written but not yet selected.
-    struct Result {
-        var topRef: Ref
-        var logicalSize: Int
-        var version: UInt64
-
-        /// The checksum and the extents for the record behind the base snapshot; nil for a commit that is too large or
-        /// too scattered.
-        var content: (checksum: Checksum, extents: [FileChunk])?
-
-        /// The place of the record behind this snapshot; 0 when it has none.
-        var recordAt = 0
-    }
-
     /// - Parameters:
     ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
     ///   - leavesRecord: whether to reserve a place for the record of the next commit.
@@ -630,7 +616,7 @@ struct CommitWriter {
 
     /// Writes the free lists, the top array and the place of the next commit's record.
     /// - Parameter slots: the elements of the top array; elements 2 to 6 are filled in here. Format: storage §3.6.
-    mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
+    mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> WrittenCommit {
         // The old places of moved nodes are free from the next version on.
         if !moved.isEmpty { freed = try Self.merged(freed + moved) }
         for rest in rests { free.giveBack(rest) }
@@ -683,7 +669,7 @@ struct CommitWriter {
         try leafOutput.flush()
         sink.tail = recordSize
         try output.flush()
-        return Result(
+        return WrittenCommit(
             topRef: Ref(topAt), logicalSize: logicalSize, version: version,
             content: sink.content.map { ($0, sink.extents) }, recordAt: leavesRecord ? topAt + topSize : 0)
     }

@@ -27,11 +27,3 @@ struct RecentPlaces {
         base == newest ? (last + lastButOne).sorted { $0.offset < $1.offset } : []
     }
 }
-
-extension [FileChunk] {
-    /// Whether one of the sorted chunks contains the byte at `offset`.
-    func contains(_ offset: Int) -> Bool {
-        let i = place { $0.end <= offset }
-        return i < count && self[i].offset <= offset
-    }
-}
