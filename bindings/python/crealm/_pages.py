@@ -75,10 +75,12 @@ class Page(Dict[Name, List[Any]]):
         "rows",
         "left",
         "_loop",
+        "_step",
         "_first",
         "_keys",
         "_nulls",
         "_objects",
+        "_classes",
         "_ready",
         "_asked",
     )
@@ -88,26 +90,30 @@ class Page(Dict[Name, List[Any]]):
         self.db = loop.db
         self.class_key = loop.class_key
         self._loop = loop
+        self._step = step
         self._asked: Set[Name] = set()
         self._fetch(first, count)
-        self._objects = self._made(loop.kind)[::step]
+        self._objects = self._made(loop.kind)
         self.rows = iter(self._objects)
 
     def _fetch(self, first: int, count: int) -> None:
         """Reads the keys of some rows, and the columns that the loop needs."""
         loop = self._loop
         names = [name for name in loop.wanted if loop.type_of(name) is not None]
+        if loop.type_name and loop.type_name not in names:
+            names.append(loop.type_name)
         try:
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
         except DataError:  # A column cannot hold one of the values: reading that alone raises an error that names it.
             loop.refused.update(names)
-            names = []
-            rows = _arrow.fetch(loop.handle, first, count, [_KEY])
+            names = [loop.type_name] if loop.type_name else []
+            rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
         self._first = first
         self.count = rows.length
         self._keys: Any = rows.arrays[0]
         self._nulls = rows.arrays[0].null_count
         self._ready = dict(zip(names, rows.arrays[1:]))
+        self._classes = loop.classes_of(self._ready[loop.type_name]) if loop.type_name else None
         self._asked.clear()
         self.left = 0
         self.is_live = True
@@ -136,8 +142,9 @@ class Page(Dict[Name, List[Any]]):
         for index, found in enumerate(counts):
             if found != _IN_A_LIST and not self._leave(index):
                 return False
+        classes = self._classes
         self._fetch(first, count)
-        if self.count != count or self._nulls:
+        if self.count != count or self._nulls or self._classes != classes:
             self._objects = self._made(self._loop.kind)
         self.rows = iter(self._objects)
         return True
@@ -199,16 +206,18 @@ class Page(Dict[Name, List[Any]]):
         self._objects.clear()
 
     def _made(self, kind: Any) -> List[Any]:
-        """An object for each row, None for a row without one. One pass in C makes all of them."""
-        made: List[Any] = list(map(object.__new__, repeat(kind, self.count)))
+        """An object for each row, in the order of the loop; None for a row without one. One pass in C makes all of
+        them."""
+        kinds = repeat(kind, self.count) if self._classes is None else self._classes
+        made: List[Any] = list(map(object.__new__, kinds))
         deque(map(kind._place.__set__, made, zip(repeat(self), range(self.count))), maxlen=0)
         if self._nulls:
-            return [None if key is None else row for key, row in zip(self.keys, made)]
-        return made
+            made = [None if key is None else row for key, row in zip(self.keys, made)]
+        return made[:: self._step]
 
     def _new(self, index: int) -> Any:
         """A new object for a row."""
-        kind = self._loop.kind
+        kind = self._loop.kind if self._classes is None else self._classes[index]
         made = object.__new__(kind)
         kind._place.__set__(made, (self, index))
         return made
@@ -227,7 +236,20 @@ class Page(Dict[Name, List[Any]]):
 class Loop:
     """The state of a loop over one class: the columns that it needs, and the size of its next page."""
 
-    __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types", "_over", "_turns")
+    __slots__ = (
+        "db",
+        "handle",
+        "class_key",
+        "kind",
+        "kinds",
+        "type_name",
+        "wanted",
+        "refused",
+        "_size",
+        "_types",
+        "_over",
+        "_turns",
+    )
 
     def __init__(self, db: Session, handle: Handle, class_key: int) -> None:
         self.db = db
@@ -236,6 +258,7 @@ class Loop:
         bound = db._bound(class_key)
         self.kind = db._kind_in_loops(bound)
         self.kinds = bound.kinds
+        self.type_name = bound.type_name  # The property that tells the classes of the objects apart, if there is one.
         self.wanted: List[Name] = []
         self.refused: Set[Name] = set()
         self._size = _FIRST
@@ -256,6 +279,11 @@ class Loop:
             found = _arrow.OF_PROPERTY.get(facts.type) if facts is not None and is_single else None
             self._types[name] = found
             return found
+
+    def classes_of(self, types: Any) -> List[Any]:
+        """The Python class of each row."""
+        bound = self.db._bound(self.class_key)
+        return [bound.class_of(self.db, text) for text in _arrow.values(types, _arrow.OF_PROPERTY[c.P_STRING])]
 
     @property
     def size(self) -> int:

@@ -480,3 +480,14 @@ def test_threads_that_keep_objects_of_a_frozen_loop(many):
         thread.join()
     assert not wrong
     frozen.close()
+
+
+def test_a_loop_backwards_over_deleted_rows(cats):
+    """Pages that come after a page without deleted rows reuse its objects, and have one for each row that is there."""
+    snapshot = cats["Cat"].snapshot()
+    gone = {3, 1000}
+    with cats.write():
+        cats["Cat"].where("id IN $0", list(gone)).delete_all()
+    expected = [None if n in gone else n for n in range(ROWS)]
+    assert [None if cat is None else cat.id for cat in reversed(snapshot)] == expected[::-1]
+    assert [None if cat is None else cat.id for cat in snapshot] == expected

@@ -20,6 +20,7 @@ def rule_lines(rules: Mapping[str, Any]) -> List[str]:
     owner  on_target_delete deny
     unique (country, number)
     check "grown up": age >= 18
+    subclass Dog of Animal (breed), named in type
     """
     return [printable(line) for line in _lines(rules)]
 
@@ -37,6 +38,15 @@ def _lines(rules: Mapping[str, Any]) -> Iterator[str]:
     for one in rules.get("checks", ()):
         given = one if isinstance(one, Mapping) else {"condition": one}
         yield f"check{_named(given)}: {given['condition']}"
+    yield from _subclass_lines(rules.get("subclasses", {}))
+
+
+def _subclass_lines(rules: Mapping[str, Any]) -> Iterator[str]:
+    if rules.get("abstract"):
+        yield f"abstract: objects are of subclasses, named in {rules.get('by')}"
+    for name, one in rules.get("classes", {}).items():
+        kind = "abstract subclass" if one.get("abstract") else "subclass"
+        yield f"{kind} {name} of {one['extends']} ({', '.join(one.get('properties', ()))}), named in {rules.get('by')}"
 
 
 def _value(rule: str, value: Any) -> str:

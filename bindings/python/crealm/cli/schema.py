@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import base64
 import keyword
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from ..database import Database
 from ..objects import Object
@@ -20,6 +20,7 @@ from .languages import Names, as_kotlin, as_typescript, rule_comments
 from .options import DONE, Commands
 from .output import json_text, print_error
 from .rule_lines import rule_lines, with_rules
+from .subclasses import Part, parts
 
 
 def add(commands: Commands) -> None:
@@ -58,17 +59,55 @@ def as_python(schema: Schema, version: Any) -> str:
     uses: set[str] = set()
     body: List[str] = []
     for name, declared in schema.items():
-        body += ["", "", f"class {names[name]}(crealm.{'Embedded' if declared.embedded else 'Model'}):", *_python_lines(declared, names, uses)]
+        family = list(parts(declared))
+        if family:
+            body += _python_family(family, schema, names, uses)
+            continue
+        meta = [f"name = {name!r}"] if names[name] != name else []
+        body += ["", "", f"class {names[name]}(crealm.{'Embedded' if declared.embedded else 'Model'}):"]
+        body += _python_lines(declared, names, uses, meta, _attributes())
     lines = [f"# Schema version {version}."] if version is not None else []
     for home in sorted({_PYTHON_HOMES[used] for used in uses}):
         lines.append(f"from {home} import {', '.join(sorted(used for used in uses if _PYTHON_HOMES[used] == home))}")
     return "\n".join([*lines, *([""] if uses else []), "import crealm", *body]) + "\n"
 
 
-def _python_lines(declared: ClassSchema, names: Names, uses: "set[str]") -> Iterator[str]:
-    # Python changes names that begin with two underscores inside a class.
-    attributes = Names(lambda text: text.startswith("__") or keyword.iskeyword(text) or hasattr(Object, text) or text in _PYTHON_TAKEN)
-    ruled, unsaid = declared.rules.get("properties", {}), []
+def _attributes() -> Names:
+    """The names of properties in Python, which changes names that begin with two underscores inside a class."""
+    return Names(
+        lambda text: text.startswith("__") or keyword.iskeyword(text) or hasattr(Object, text) or text in _PYTHON_TAKEN
+    )
+
+
+def _python_family(family: List[Part], schema: Schema, names: Names, uses: "set[str]") -> Iterator[str]:
+    """A base class and its subclasses."""
+    attributes, titles = _attributes(), {}
+    for part in family:
+        # The name of a type may be that of another class of the file.
+        title = names[part.text if not part.above or part.text not in schema else f"{part.text}_"]
+        titles[part.text] = title
+        if part.above:
+            meta = [f"type_name = {part.text!r}"] if title != part.text else []
+        else:
+            meta = [f"name = {part.text!r}"] if title != part.text else []
+            meta.append(f"type_property = {attributes[part.by]!r}")
+        meta += ["abstract = True"] * part.is_abstract
+        yield from ("", "", f"class {title}({titles[part.above] if part.above else 'crealm.Model'}):")
+        outer = f"({titles[part.above]}.Meta)" if part.above else ""
+        yield from _python_lines(part.declared, names, uses, meta, attributes, outer, part.unsaid)
+
+
+def _python_lines(
+    declared: ClassSchema,
+    names: Names,
+    uses: "set[str]",
+    meta: List[str],
+    attributes: Names,
+    outer: str = "",
+    others: Sequence[Any] = (),
+) -> Iterator[str]:
+    """The body of a class. outer: the base of its Meta. others: more rules that it cannot declare."""
+    ruled, unsaid = declared.rules.get("properties", {}), [*others]
     for key, prop in declared.properties.items():
         marks = [mark for mark, is_set in (
             ("primary_key=True", key == declared.primary_key), ("index=True", prop.indexed), ("fulltext=True", prop.fulltext)) if is_set]
@@ -81,10 +120,9 @@ def _python_lines(declared: ClassSchema, names: Names, uses: "set[str]") -> Iter
         if attributes[key] != key:
             marks.append(f"name={key!r}")
         yield f"    {attributes[key]}: {_python_type(prop, names, uses)}" + (f" = crealm.field({', '.join(marks)})" if marks else "")
-    meta = [f"name = {declared.name!r}"] if names[declared.name] != declared.name else []
-    meta += _python_meta(declared.rules, attributes, unsaid)
+    meta = [*meta, *_python_meta(declared.rules, attributes, unsaid)]
     if meta:
-        yield from ("", "    class Meta:", *(f"        {line}" for line in meta))
+        yield from ("", f"    class Meta{outer}:", *(f"        {line}" for line in meta))
     elif not declared.properties:
         yield "    pass"
     for rules in unsaid:
