@@ -354,7 +354,7 @@ RLM_API char* crealm_class_get_rules(const realm_t* realm, realm_class_key_t cla
 /** An object that breaks a rule. */
 typedef struct crealm_broken_rule {
     const char* class_name;
-    realm_object_key_t object;
+    realm_object_key_t object; /* -1 for a check that has no effect, as it names a property that is gone */
     const char* rule;    /* the name of the rule, or else its condition or properties */
     const char* message; /* a sentence with class, object and rule */
 } crealm_broken_rule_t;
@@ -375,8 +375,9 @@ RLM_API bool crealm_get_broken_rules(const realm_t* realm, size_t max, crealm_br
 
 /** Finds the object with these values of a unique rule, also among the changes of an open write transaction.
  *
- *  properties: num_values names of properties, in the order of the rule.
- *  values:     num_values values.
+ *  properties: num_values names: the properties of the rule, in any order. A primary key of several properties
+ *              is a unique rule with the name "primary key".
+ *  values:     num_values values, in the same order.
  *  out_found:  [optional]
  *  Returns:    the object, or NULL without an error when no object has these values.
  *  Thread:     confined.
@@ -397,6 +398,14 @@ RLM_API realm_object_t* crealm_object_find_by_unique(const realm_t* realm, realm
  *            otherwise as realm_set_value(). */
 RLM_API bool crealm_object_set_if_version(realm_object_t* object, realm_property_key_t property, realm_value_t value,
                                           int64_t version, bool* out_done);
+
+/** Reads a computed property of an object: a property that the rules of the class define by an expression.
+ *
+ *  name:      the name of the property, as in the rules.
+ *  out_value: receives the value; texts and binary data are valid like those of realm_get_value().
+ *  Thread:    confined.
+ *  Errors:    [object]; INVALID_PROPERTY when the class has no computed property with this name. */
+RLM_API bool crealm_object_get_computed(const realm_object_t* object, const char* name, realm_value_t* out_value);
 
 /* ------------------------------------------------------------------------------------------------
  * Savepoints

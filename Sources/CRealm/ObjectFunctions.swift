@@ -184,11 +184,13 @@ public func realm_set_values(
         for i in 0..<count {
             try realm.checkValue(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
         }
-        for i in 0..<count {
-            if isDefault {
-                try realm.setDefault(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
-            } else {
-                try realm.set(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
+        try realm.asOneCall { () throws(RealmError) in
+            for i in 0..<count {
+                if isDefault {
+                    try realm.setDefault(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
+                } else {
+                    try realm.set(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
+                }
             }
         }
     }

@@ -97,6 +97,16 @@ public func crealm_object_set_if_version(
     }
 }
 
+@_cdecl("crealm_object_get_computed")
+public func crealm_object_get_computed(
+    _ object: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ out: UnsafeMutablePointer<realm_value_t>?
+) -> Bool {
+    inside(.object, object) { (handle, realm) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        store(try realm.computed(handle.table, handle.key, Name(try text(name))), out)
+    }
+}
+
 @_cdecl("crealm_begin_savepoint")
 public func crealm_begin_savepoint(_ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?) -> Bool {
     out?.pointee = 0

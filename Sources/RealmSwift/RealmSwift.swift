@@ -27,7 +27,7 @@
 ///
 /// It uses the package interface of the engine.
 /// May use: CoreEngineAsync, CoreEngineFoundation, Objects, ObjectStore, Notifications, Rules, Language, Schema,
-/// Transactions, Tables, Basics.
+/// Transactions, Tables, Elements, Basics.
 ///
 /// Folders:
 /// - `Collections` may use: Model, Notifications, Query, Realm, RealmSwift, Schema, Values.

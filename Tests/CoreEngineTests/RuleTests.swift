@@ -24,7 +24,7 @@ private func open(_ folder: TemporaryFolder) throws -> Realm {
         let group = realm.transaction.group
         let table = try #require(try group.table(key)), store = try #require(try RuleTable(group))
         let row = try #require(try store.rows().first { $0.row.kind == .unique })
-        let rule = try UniqueRule(group, table, row.row, row.key, hashMask: UInt64(seed % 4))
+        let rule = try UniqueIndex(group, table, row.row, row.key, hashBits: seed % 4)
         let a = try #require(table.facts(table.column(named: "a")?.key ?? .null))
         let b = try #require(table.facts(table.column(named: "b")?.key ?? .null))
         var objects: [ObjKey] = []
@@ -63,6 +63,13 @@ private func open(_ folder: TemporaryFolder) throws -> Realm {
                 let others = try objects.filter { try $0 != object && rule.values(table, $0) == values }
                 #expect(try (rule.other(than: object, with: values) == nil) == others.isEmpty)
             }
+            // Each object with a value is among the candidates for it, and for the first part of it.
+            for object in objects where try rule.values(table, object) != nil {
+                let first = try table.get(object, a) ?? .null, second = try table.get(object, b) ?? .null
+                #expect(try #require(try rule.candidates([first, second], most: .max)).contains(object))
+                #expect(try #require(try rule.candidates([first], most: .max)).contains(object))
+            }
+            #expect(try rule.candidates([.int(Int64(random.below(40)))], most: 0)?.isEmpty != false)
             let absent = try rule.values([.int(99), .null])
             #expect(absent == nil)
             let unknown = try #require(try rule.values([.int(99), .string(Bytes(start: nil, count: 0))]))
@@ -73,8 +80,8 @@ private func open(_ folder: TemporaryFolder) throws -> Realm {
         try checkFile(folder.file())
     }
 
-    // Free memory from before a savepoint is not used inside it, because a rollback would have to restore it.
-    @Test func savepointsLeaveLittleMemory() throws {
+    // Savepoints use the memory that was free before them, also nested ones; a rollback gives it back.
+    @Test func savepointsLeaveNoMemory() throws {
         let folder = try TemporaryFolder(), realm = try open(folder)
         try realm.beginWrite()
         var objects: [RealmObject] = []
@@ -84,20 +91,38 @@ private func open(_ folder: TemporaryFolder) throws -> Realm {
             objects.append(object)
         }
         let store = realm.transaction.store
-        func work(_ count: Int, undoing: Bool) throws {
+        var values = (0..<5000).map { Int64($0) }
+        func set(_ i: Int) throws {
+            try objects[i].set("a", .int(Int64(i) * 3))
+            values[i] = Int64(i) * 3
+        }
+        func work(_ count: Int, undoing: Bool, depth: Int = 1) throws {
             for i in 0..<count {
-                let number = try realm.beginSavepoint()
-                try objects[i &* 7919 % 5000].set("a", .int(Int64(i)))
-                if undoing { try realm.rollbackSavepoint(number) } else { try realm.releaseSavepoint(number) }
+                let number = try realm.beginSavepoint(), before = values
+                try set(i &* 7919 % 5000)
+                if depth > 1 { try work(3, undoing: i % 3 == 0, depth: depth - 1) }
+                try set(i &* 6101 % 5000)
+                if undoing {
+                    try realm.rollbackSavepoint(number)
+                    values = before
+                } else {
+                    try realm.releaseSavepoint(number)
+                }
             }
         }
         try work(200, undoing: false)
         let before = store.slabEnd
         try work(2000, undoing: false)
-        #expect(store.slabEnd - before < 2000 * 1024)
+        #expect(store.slabEnd - before < 64 * 1024)
         let released = store.slabEnd
         try work(2000, undoing: true)
-        #expect(store.slabEnd == released)
+        #expect(store.slabEnd - released < 64 * 1024)
+        try work(50, undoing: false, depth: 3)
+        try work(50, undoing: true, depth: 3)
+        let nested = store.slabEnd
+        for round in 0..<10 { try work(20, undoing: round % 2 == 0, depth: 4) }
+        #expect(store.slabEnd - nested < 256 * 1024)
+        for (i, object) in objects.enumerated() { #expect(object["a"] == .int(values[i])) }
         try realm.commitWrite()
         realm.close()
         try checkFile(folder.file())

@@ -38,6 +38,82 @@ private final class Order: Object {
     }
 }
 
+private final class Knot: Object {
+    @Persisted var n: Int
+    @Persisted(onDelete: .nullify, onTargetDelete: .nullify) var free: Knot?
+    @Persisted(onDelete: .cascadeLast) var shared: List<Knot>
+    @Persisted(onDelete: .deny) var held: Knot?
+    @Persisted(onTargetDelete: .cascade) var owner: Knot?
+
+    convenience init(_ n: Int) {
+        self.init()
+        self.n = n
+    }
+}
+
+private final class Token: Object {
+    @Persisted(primaryKey: true, automatic: true) var id: UUID
+    @Persisted(automatic: true) var tag: ObjectId
+    @Persisted var secret: UUID
+    @Persisted var at: Date
+    @Persisted var born: Date
+    @Persisted var count: Int
+    @Persisted var ratio: Double
+    @Persisted var flag: Bool
+
+    override class func rules() -> [Rule] {
+        [
+            .initialUUID("secret"), .initialNow("at"), .created("born"), .initial("count", 7), .initial("ratio", 0.5),
+            .initial("flag", true),
+        ]
+    }
+}
+
+private final class Word: Object {
+    @Persisted var text: String?
+    @Persisted var note: String?
+
+    override class func rules() -> [Rule] {
+        [.unique("text", name: "text", ignoringCase: true), .unique("note", name: "note", nullsEqual: true)]
+    }
+}
+
+private final class Seat: Object {
+    @Persisted var row: Int
+    @Persisted var column: String
+    @Persisted var guest: String
+
+    override class func rules() -> [Rule] { [.unique("row", "column", name: "primary key")] }
+}
+
+private final class Limited: Object {
+    @Persisted var age: Int
+    @Persisted var name: String
+    @Persisted var tags: List<String>
+    @Persisted var parent: Limited?
+
+    override class func rules() -> [Rule] {
+        [
+            .check("age >= 0", name: "age.min"), .check("age <= 150", name: "age.max"),
+            .check("name.@size >= 1", name: "name.min_length"), .check("name.@size <= 5", name: "name.max_length"),
+            .check("tags.@count >= 1", name: "tags.min_count"), .check("tags.@count <= 2", name: "tags.max_count"),
+            .check("parent != NULL", name: "parent.required"),
+        ]
+    }
+}
+
+private final class Long: Object {
+    static let longName = String(repeating: "K", count: 255), longProperty = String(repeating: "p", count: 255)
+
+    @Persisted(unique: true) var number: Int
+
+    override class func className() -> String { longName }
+
+    override class func propertiesMapping() -> [String: String] { ["number": longProperty] }
+
+    override class func rules() -> [Rule] { [.check("\(longProperty) >= 0", name: "positive")] }
+}
+
 /// A Realm in a folder that goes with the test.
 private final class Place {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("rules-\(UUID().uuidString)")
@@ -144,6 +220,169 @@ private func isBroken(_ error: any Error) -> Bool { (error as? Realm.Error)?.eng
         let found = try #require(realm.objects(Purchase.self).first)
         #expect(found.nation == "de" && found.id == 1)
         #expect(try realm.object(ofType: Purchase.self, forUnique: ["nation": "de", "number": 1]) != nil)
+    }
+
+    @Test func eachRuleOfDeletion() throws {
+        let place = try Place(), realm = try place.realm([Knot.self])
+
+        /// Four new objects, of which `link` links some, and no others.
+        func knots(_ link: ([Knot]) -> Void) throws -> [Knot] {
+            let made = (0..<4).map { Knot($0) }
+            try realm.write {
+                realm.deleteAll()
+                realm.add(made)
+                link(made)
+            }
+            return made
+        }
+        func left() -> [Int] { realm.objects(Knot.self).map(\.n).sorted() }
+
+        var all = try knots { $0[0].free = $0[1] }
+        try realm.write { realm.delete(all[0]) }
+        #expect(left() == [1, 2, 3])
+        all = try knots { $0[0].free = $0[1] }
+        try realm.write { realm.delete(all[1]) }
+        #expect(left() == [0, 2, 3] && all[0].free == nil)
+
+        all = try knots {
+            $0[0].shared.append(objectsIn: [$0[1], $0[2]])
+            $0[3].shared.append($0[2])
+        }
+        try realm.write { realm.delete(all[0]) }
+        #expect(left() == [2, 3])
+
+        all = try knots { $0[0].held = $0[1] }
+        let error = #expect(throws: Realm.Error.self) { try realm.write { realm.delete(all[0]) } }
+        #expect(error.map(isBroken) == true && left() == [0, 1, 2, 3])
+        try realm.write {
+            all[0].held = nil
+            realm.delete(all[0])
+        }
+        #expect(left() == [1, 2, 3])
+
+        all = try knots {
+            $0[0].owner = $0[1]
+            $0[1].owner = $0[2]
+        }
+        try realm.write { realm.delete(all[2]) }
+        #expect(left() == [3])
+    }
+
+    @Test func automaticUUIDsAndObjectIds() throws {
+        let place = try Place(), realm = try place.realm([Token.self])
+        try realm.write {
+            let first = realm.create(Token.self, value: [String: Any]()), second = Token()
+            realm.add(second)
+            #expect(first.id != second.id && first.id.uuid.6 >> 4 == 7 && second.id.uuid.6 >> 4 == 7)
+            #expect(first.tag != second.tag)
+        }
+        #expect(realm.objects(Token.self).count == 2)
+    }
+
+    @Test func defaultsAndTheTimeOfCreation() throws {
+        let place = try Place(), realm = try place.realm([Token.self]), start = Date(timeIntervalSinceNow: -60)
+        try realm.write {
+            realm.create(Token.self, value: [String: Any]())
+            realm.create(Token.self, value: ["count": 8, "flag": false])
+        }
+        let all = Array(realm.objects(Token.self))
+        let first = try #require(all.first { $0.count == 7 }), second = try #require(all.first { $0.count == 8 })
+        #expect(first.ratio == 0.5 && first.flag && second.ratio == 0.5 && !second.flag)
+        #expect(first.secret != second.secret && first.secret.uuid.6 >> 4 == 7)
+        for token in all { #expect(token.at > start && token.born >= token.at && token.born.timeIntervalSinceNow < 60) }
+        let born = first.born
+        try realm.write { first.count = 70 }
+        #expect(first.born == born)
+    }
+
+    @Test func optionsOfUniqueValues() throws {
+        let place = try Place(), realm = try place.realm([Word.self])
+        try realm.write {
+            realm.create(Word.self, value: ["text": "Straße", "note": "a"])
+            realm.create(Word.self, value: ["note": "A"])
+            realm.create(Word.self, value: [String: Any]())
+        }
+        for bad in [["text": "STRASSE", "note": "b"], ["text": "other"]] {
+            let error = #expect(throws: Realm.Error.self) {
+                try realm.write { _ = realm.create(Word.self, value: bad) }
+            }
+            #expect(error.map(isBroken) == true && realm.objects(Word.self).count == 3)
+        }
+        #expect(try realm.object(ofType: Word.self, forUnique: ["text": "strasse"])?.note == "a")
+        #expect(try realm.object(ofType: Word.self, forUnique: ["note": nil])?.text == nil)
+    }
+
+    @Test func keyOfSeveralProperties() throws {
+        let place = try Place(), realm = try place.realm([Seat.self])
+        try realm.write {
+            realm.create(Seat.self, value: ["row": 1, "column": "a", "guest": "Ann"])
+            realm.create(Seat.self, value: ["row": 1, "column": "b", "guest": "Bob"])
+        }
+        let found = try #require(try realm.object(ofType: Seat.self, forUnique: ["row": 1, "column": "b"]))
+        #expect(found.guest == "Bob")
+        let error = #expect(throws: Realm.Error.self) { try realm.write { found.column = "a" } }
+        #expect(error.map(isBroken) == true && error?.message.contains("primary key") == true && found.column == "b")
+        #expect(try realm.object(ofType: Seat.self, forUnique: ["row": 2, "column": "a"]) == nil)
+    }
+
+    @Test func limitsAreChecks() throws {
+        let place = try Place(), realm = try place.realm([Limited.self])
+        let one = Limited(value: ["age": 0, "name": "x", "tags": ["a"]])
+        try realm.write {
+            realm.add(one)
+            one.parent = one
+        }
+        let breaks: [(String, (Limited) -> Void)] = [
+            ("age.min", { $0.age = -1 }), ("age.max", { $0.age = 151 }), ("name.min_length", { $0.name = "" }),
+            ("name.max_length", { $0.name = "ääx1" }), ("tags.min_count", { $0.tags.removeAll() }),
+            ("tags.max_count", { $0.tags.append(objectsIn: ["b", "c"]) }), ("parent.required", { $0.parent = nil }),
+        ]
+        for (name, change) in breaks {
+            let error = #expect(throws: Realm.Error.self) { try realm.write { change(one) } }
+            #expect(error.map(isBroken) == true && error?.message.contains("'\(name)'") == true)
+        }
+        #expect(one.age == 0 && one.name == "x" && Array(one.tags) == ["a"])
+        #expect(one.parent?.isSameObject(as: one) == true)
+        try realm.write {
+            one.age = 150
+            one.name = "ääx"
+            one.tags.append("b")
+        }
+        #expect(one.age == 150)
+    }
+
+    @Test func aChangeOnlyIfNobodyElseMadeOne() throws {
+        let place = try Place(), realm = try place.realm()
+        let order = Order("de", 1, "a")
+        try realm.write { realm.add(order) }
+
+        /// Whether the order still had this version, and was changed.
+        func setTotal(_ total: Double, ifVersion version: Int) throws -> Bool {
+            try realm.write {
+                guard order.version == version else { return false }
+                order.total = total
+                return true
+            }
+        }
+        let seen = order.version
+        #expect(try setTotal(5, ifVersion: seen))
+        #expect(try !setTotal(6, ifVersion: seen))
+        #expect(order.total == 5 && order.version == seen + 1)
+    }
+
+    @Test func namesOf255Bytes() throws {
+        let place = try Place(), realm = try place.realm([Long.self])
+        try realm.write { realm.create(Long.self, value: ["number": 5]) }
+        #expect(realm.schema.objectSchema.map(\.className) == [Long.longName])
+        #expect(realm.objects(Long.self).filter("number == 5").count == 1)
+        #expect(try realm.object(ofType: Long.self, forUnique: ["number": 5]) != nil)
+        for bad in [5, -1] {
+            let error = #expect(throws: Realm.Error.self) {
+                try realm.write { _ = realm.create(Long.self, value: ["number": bad]) }
+            }
+            #expect(error.map(isBroken) == true)
+        }
+        #expect(realm.objects(Long.self).count == 1)
     }
 }
 

@@ -6,8 +6,9 @@
 LIBRARY keeps rules; the other one, a library with Realm's C API, need not know them: it writes in half of the turns of
 half of the histories. Without --other the first one writes alone. After each turn the file must have the objects of
 the model; a commit must be refused exactly if an object that it touched breaks a rule; a refused write must change
-nothing; the objects that break rules must be those of the model; automatic numbers are never used twice; and both
-checkers must find each file sound. Prints 'N passed, M failed'; exit status 1 on a failure."""
+nothing; the objects that break rules must be those of the model; automatic numbers are never used twice; conditions
+that unique indexes can answer find what the model has, also inside writes; rules that come and go, and properties
+that are added, are refused exactly if the data break them; and both checkers must find each file sound. Prints 'N passed, M failed'; exit status 1 on a failure."""
 import argparse
 import os
 import pathlib
@@ -49,6 +50,24 @@ class Member(crealm.Model):
         unique = [('country', 'number')]
 
 
+NOTED = crealm.ClassSchema('Member', {'id': int, 'note': str}, primary_key='id',
+                           rules={'properties': {'note': {'max_length': 5}}})
+RULES = {'mail': {'unique': ['mail']}, 'country, number': {'unique': [['country', 'number']]}}
+CHECKS = {
+    'age.min': {'name': 'age.min', 'condition': 'age >= 0'},
+    'top': {'name': 'top', 'condition': 'age != 8', 'at': 'call'},
+    'number': {'name': 'number', 'condition': 'number == NULL OR number < 5'},
+}
+BREAKS = {
+    'age.min': lambda row: row['age'] < 0,
+    'top': lambda row: row['age'] == 8,
+    'number': lambda row: row['number'] is not None and row['number'] >= 5,
+}
+PROPERTIES = {'id': {'auto': True}, 'friend': {'on_target_delete': 'cascade'}, 'boss': {'on_target_delete': 'deny'},
+              'pals': {'on_delete': 'cascade_last'}}
+DECLARED = frozenset(('mail', 'country, number', 'age.min'))
+
+
 class Stop(Exception):
     pass
 
@@ -56,12 +75,25 @@ class Stop(Exception):
 class Model:
     """Objects by their numbers: values, and links as numbers."""
 
-    def __init__(self, rows=None, next_id=1):
+    def __init__(self, rows=None, next_id=1, active=DECLARED, new=()):
         self.rows = rows or {}
         self.next_id = next_id
+        self.active = active  # The unique rules and checks that the file has.
+        self.new = set(new)  # The objects that this write made.
 
     def copy(self):
-        return Model({n: dict(row, pals=list(row['pals'])) for n, row in self.rows.items()}, self.next_id)
+        rows = {n: dict(row, pals=list(row['pals'])) for n, row in self.rows.items()}
+        return Model(rows, self.next_id, self.active, self.new)
+
+    def keys(self, row):
+        """The unique rules that concern a row, with its values."""
+        if row['mail'] is not None and 'mail' in self.active:
+            yield 'mail', row['mail']
+        if row['number'] is not None and 'country, number' in self.active:
+            yield 'country, number', (row['country'], row['number'])
+
+    def breaks(self, row):
+        return {name for name, test in BREAKS.items() if name in self.active and test(row)}
 
     def referrers(self, n):
         for m, row in self.rows.items():
@@ -108,30 +140,22 @@ class Model:
         """Pairs of an object and a rule that it breaks, in the order of the file: later objects repeat earlier ones."""
         found = set()
         seen = {}
-        for n in self.rows:
-            row = self.rows[n]
-            if row['age'] < 0:
-                found.add((n, 'age.min'))
-            for title, value in (('mail', row['mail']), ('country, number', (row['country'], row['number']))):
-                if value is None or (title != 'mail' and value[1] is None):
-                    continue
-                if (title, value) in seen:
-                    found.add((n, title))
-                seen.setdefault((title, value), n)
+        for n, row in self.rows.items():
+            found |= {(n, name) for name in self.breaks(row)}
+            for key in self.keys(row):
+                if key in seen:
+                    found.add((n, key[0]))
+                seen.setdefault(key, n)
         return found
 
     def refuses(self, touched):
         for n in touched & set(self.rows):
             row = self.rows[n]
-            if row['age'] < 0:
+            if self.breaks(row):
                 return True
-            for m, other in self.rows.items():
-                if m == n:
-                    continue
-                if row['mail'] is not None and row['mail'] == other['mail']:
-                    return True
-                if row['number'] is not None and (row['country'], row['number']) == (other['country'], other['number']):
-                    return True
+            own = set(self.keys(row))
+            if any(own & set(self.keys(other)) for m, other in self.rows.items() if m != n):
+                return True
         return False
 
 
@@ -143,7 +167,7 @@ def read(db):
     return {
         o.id: {'country': o.country, 'number': o.number, 'mail': o.mail, 'age': o.age, 'friend': number(o.friend),
                'boss': number(o.boss), 'pals': [p.id for p in o.pals]}
-        for o in db[Member]
+        for o in db['Member']
     }
 
 
@@ -154,38 +178,59 @@ def change(chance, db, model, touched):
     if what < 0.35 or not numbers:
         values = {'country': chance.choice('ab'), 'number': chance.choice([None, *range(6)]),
                   'mail': chance.choice([None, str(chance.randrange(14))]), 'age': chance.randrange(-1, 9)}
-        made = db.add(Member(**values))
+        made = db['Member'].create(**values)
         assert made.id == model.next_id, (made.id, model.next_id)
+        model.new.add(made.id)
         model.next_id += 1
         model.rows[made.id] = {**values, 'friend': None, 'boss': None, 'pals': []}
         touched.add(made.id)
         return
     n = chance.choice(numbers)
-    obj = db[Member].get(n)
+    obj = db['Member'].get(n)
     if what < 0.6:
         name, value = chance.choice([('country', chance.choice('ab')), ('number', chance.choice([None, *range(6)])),
                                      ('mail', chance.choice([None, str(chance.randrange(14))])), ('age', chance.randrange(-1, 9))])
-        obj[name] = value
-        model.rows[n][name] = value
-        touched.add(n)
+        # A call that breaks a check of calls has changed nothing. It also tests values that the call does not set.
+        is_refused = 'top' in model.active and n not in model.new and BREAKS['top']({**model.rows[n], name: value})
+        try:
+            obj[name] = value
+            assert not is_refused, f'{name} = {value} of {n} was to be refused'
+            model.rows[n][name] = value
+            touched.add(n)
+        except crealm.RuleBroken as error:
+            assert is_refused, f'{name} = {value} of {n}: {error}'
     elif what < 0.8:
         target = chance.choice(numbers)
         name = chance.choice(['friend', 'boss', 'pals'])
+        is_refused = 'top' in model.active and n not in model.new and bool(BREAKS['top'](model.rows[n]))
+        try:
+            if name == 'pals':
+                obj.pals.append(db['Member'].get(target))
+            else:
+                obj[name] = db['Member'].get(target)
+            assert not is_refused, f'the link of {n} was to be refused'
+        except crealm.RuleBroken:
+            assert is_refused, f'the link of {n} was refused'
+            return
         if name == 'pals':
-            obj.pals.append(db[Member].get(target))
             model.rows[n]['pals'].append(target)
         else:
-            obj[name] = db[Member].get(target)
             model.rows[n][name] = target
         touched.add(n)
     else:
         gone = model.plan(n)
+        after, changed = model.copy(), set()
+        if gone is not None:
+            after.delete(gone, changed)
+        left = changed & set(after.rows) - model.new
+        is_refused = gone is None or 'top' in model.active and any(BREAKS['top'](after.rows[m]) for m in left)
         try:
             obj.delete()
-            assert gone is not None, f'the deletion of {n} was to be refused'
-            model.delete(gone, touched)
+            assert not is_refused, f'the deletion of {n} was to be refused'
+            model.rows = after.rows
+            touched |= changed
         except crealm.RuleBroken:
-            assert gone is None, f'the deletion of {n} was refused'
+            assert is_refused, f'the deletion of {n} was refused'
 
 
 def part(chance, db, model, touched, depth):
@@ -199,7 +244,7 @@ def part(chance, db, model, touched, depth):
                     if chance.random() < 0.5:
                         raise Stop
             except Stop:
-                model.rows, model.next_id = before.rows, before.next_id
+                model.rows, model.next_id, model.new = before.rows, before.next_id, before.new
                 touched.clear()
                 touched |= before_touched
                 same(db, model)
@@ -208,14 +253,77 @@ def part(chance, db, model, touched, depth):
 def same(db, model):
     found = read(db)
     assert found == model.rows, f'{found}\nwanted\n{model.rows}'
+    queries(db, model)
+
+
+def queries(db, model):
+    """Conditions that unique indexes answer where they are up to date."""
+    for country, number, mail in (('a', 1, '3'), ('b', 4, '7')):
+        for condition, test in (
+            ('country == $0 AND number == $1', lambda row: row['country'] == country and row['number'] == number),
+            ('number == $1 AND age > 3 AND country == $0', lambda row: (row['country'], row['number']) == (country, number) and row['age'] > 3),
+            ('country == $0', lambda row: row['country'] == country),
+            ('mail == $2', lambda row: row['mail'] == mail),
+            ('mail == $2 OR country == $0 AND number == $1',
+             lambda row: row['mail'] == mail or (row['country'], row['number']) == (country, number)),
+            ('country == $0 AND number == NULL', lambda row: row['country'] == country and row['number'] is None),
+        ):
+            for place, value in enumerate((country, number, mail)):
+                condition = condition.replace(f'${place}', repr(value))
+            found = [o.id for o in db['Member'].where(condition)]
+            assert found == [n for n, row in model.rows.items() if test(row)], f'{condition}: {found}'
+
+
+def open_turn(chance, path, model):
+    """Opens the file with or without a schema; a schema adds its rules, if the data keep them."""
+    way = chance.random()
+    if way < 0.3:
+        return crealm.open(path)
+    if way < 0.4:
+        crealm.open(path, schema=[NOTED]).close()
+        return crealm.open(path)
+    wanted = Model(model.rows, model.next_id, model.active | DECLARED)
+    is_refused = any(rule not in model.active for _, rule in wanted.broken())
+    try:
+        db = crealm.open(path, schema=[Member])
+        assert not is_refused, 'the schema was to be refused'
+    except crealm.RuleBroken:
+        assert is_refused, 'the schema was refused'
+        return crealm.open(path)
+    model.active = wanted.active
+    return db
+
+
+def set_rules(chance, db, model):
+    """Gives the class other rules."""
+    active = frozenset(name for name in (*RULES, *CHECKS) if chance.random() < 0.6)
+    rules = {'properties': PROPERTIES, 'unique': [one for name in RULES if name in active for one in RULES[name]['unique']],
+             'checks': [CHECKS[name] for name in CHECKS if name in active]}
+    after = Model(model.rows, model.next_id, active)
+    is_refused = any(rule not in model.active for _, rule in after.broken())
+    try:
+        with db.write():
+            db.set_rules('Member', rules)
+            same(db, model)
+            if chance.random() < 0.2:
+                raise Stop
+        assert not is_refused, f'{rules} were to be refused'
+        model.active = active
+    except Stop:
+        assert not is_refused
+    except crealm.RuleBroken as error:
+        assert is_refused, f'{rules}: {error}'
 
 
 def turn(chance, path, model):
-    with crealm.open(path, schema=[Member]) as db:
+    with open_turn(chance, path, model) as db:
         for _ in range(chance.randrange(1, 4)):
+            if chance.random() < 0.2:
+                set_rules(chance, db, model)
             after, touched = model.copy(), set()
             # A write raises the counter above the numbers that another library has stored.
             after.next_id = max([model.next_id, *(n + 1 for n in model.rows)])
+            after.new = set()
             try:
                 with db.write():
                     part(chance, db, after, touched, 0)
@@ -234,15 +342,14 @@ def turn(chance, path, model):
 
 def unique(db, model):
     broken = model.broken()
-    keys = {o.object_key: o.id for o in db[Member]}
+    keys = {o.object_key: o.id for o in db['Member']}
     found = {(keys[one.object_key], one.rule) for one in db.broken_rules()}
     assert found == broken, f'{found}\nwanted\n{broken}'
     if not broken:
         for n, row in model.rows.items():
-            if row['mail'] is not None:
-                assert db.find_unique(Member, mail=row['mail']).id == n
-            if row['number'] is not None:
-                assert db.find_unique(Member, country=row['country'], number=row['number']).id == n
+            for title, value in model.keys(row):
+                values = dict(zip(title.split(', '), (value,) if title == 'mail' else value))
+                assert db.find_unique('Member', **values).id == n
 
 
 def history(seed, folder, other):
@@ -253,7 +360,7 @@ def history(seed, folder, other):
     for number in range(options.turns):
         if other is not None and seed % 2 and chance.random() < 0.5:
             subprocess.run([other, path, str(seed * 1000 + number), str(chance.randrange(1, 4))], check=True)
-            with crealm.open(path, mode='snapshot', schema=[Member]) as db:
+            with crealm.open(path, mode='snapshot') as db:
                 model.rows = read(db)
         else:
             turn(chance, path, model)

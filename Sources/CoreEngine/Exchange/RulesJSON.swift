@@ -46,10 +46,47 @@ extension ClassRules {
                 guard case .array(let all) = member.value else { throw wrong("'checks' is a list") }
                 for one in all { rules.checks.append(try check(one)) }
             case "renamed_from": rules.renamedFrom = Name(try text(member.value, "renamed_from"))
+            case "subclasses": try rules.addSubclasses(member.value)
+            case "computed":
+                guard case .object(let all) = member.value else { throw wrong("'computed' is an object") }
+                for one in all { rules.computed[name(one.name)] = try text(one.value, "computed") }
             case let other: throw wrong("unknown name '\(other)' in the rules of a class")
             }
         }
         return rules
+    }
+
+    private mutating func addSubclasses(_ json: JSONValue) throws(RealmError) {
+        guard case .object(let members) = json else { throw Self.wrong("'subclasses' is an object") }
+        for member in members {
+            let what = Self.name(member.name).text
+            switch what {
+            case "by": typeProperty = Name(try Self.text(member.value, what))
+            case "name": typeName = try Self.text(member.value, what)
+            case "abstract": isAbstract = try Self.flag(member.value, what)
+            case "classes":
+                guard case .object(let all) = member.value else { throw Self.wrong("'classes' is an object") }
+                for one in all { subclasses.append(try Self.subclass(Self.name(one.name).text, one.value)) }
+            default: throw Self.wrong("unknown name '\(what)' in 'subclasses'")
+            }
+        }
+        guard typeProperty != nil else { throw Self.wrong("'subclasses' needs 'by', the property that names them") }
+    }
+
+    private static func subclass(_ called: String, _ json: JSONValue) throws(RealmError) -> Subclass {
+        guard case .object(let members) = json else { throw wrong("the subclass '\(called)' is an object") }
+        var subclass = Subclass(called)
+        for member in members {
+            switch name(member.name).text {
+            case "extends": subclass.parent = try text(member.value, "extends")
+            case "abstract": subclass.isAbstract = try flag(member.value, "abstract")
+            case "properties":
+                guard case .array(let names) = member.value else { throw wrong("'properties' is a list") }
+                for one in names { subclass.properties.append(Name(try text(one, "properties"))) }
+            case let other: throw wrong("unknown name '\(other)' in the subclass '\(called)'")
+            }
+        }
+        return subclass
     }
 
     private static func unique(_ json: JSONValue) throws(RealmError) -> Unique {
@@ -79,6 +116,11 @@ extension ClassRules {
             switch name(member.name).text {
             case "condition": check.condition = try text(member.value, "condition")
             case "name": check.name = try text(member.value, "name")
+            case "at":
+                guard ["call", "commit"].contains(try text(member.value, "at")) else {
+                    throw wrong("'at' of a check is 'call' or 'commit'")
+                }
+                check.isAtCall = member.value.isText("call")
             case let other: throw wrong("unknown name '\(other)' in a check")
             }
         }
@@ -101,32 +143,23 @@ extension ClassRules {
             case "revision": if try Self.flag(member.value, what) { revision.insert(property) }
             case "unique": if try Self.flag(member.value, what) { unique.append(Unique([property])) }
             case "default": initial[property] = try Self.initial(member.value, property)
-            case "required": if try Self.flag(member.value, what) { add("\(property) != NULL", what, property) }
-            case "min": add("\(property) >= \(try Self.number(member.value, what))", what, property)
-            case "max": add("\(property) <= \(try Self.number(member.value, what))", what, property)
-            case "min_length": add("\(property).@size >= \(try Self.number(member.value, what))", what, property)
-            case "max_length": add("\(property).@size <= \(try Self.number(member.value, what))", what, property)
-            case "min_count": add("\(property).@count >= \(try Self.number(member.value, what))", what, property)
-            case "max_count": add("\(property).@count <= \(try Self.number(member.value, what))", what, property)
-            default: throw Self.wrong("unknown name '\(what)' in the rules of property '\(property)'")
+            case "required": if try Self.flag(member.value, what) { try add(.required, property, .null) }
+            default:
+                guard let form = ShortForm(rawValue: what) else {
+                    throw Self.wrong("unknown name '\(what)' in the rules of property '\(property)'")
+                }
+                try add(form, property, try Self.limit(member.value, what))
             }
         }
     }
 
-    /// Adds the check of a short form.
-    private mutating func add(_ condition: String, _ what: String, _ property: Name) {
-        var check = Check(condition)
-        check.name = "\(property).\(what)"
-        check.property = property
-        check.countsElements = what.hasSuffix("count")
-        checks.append(check)
-    }
-
-    private static func number(_ json: JSONValue, _ what: String) throws(RealmError) -> String {
-        switch json {
-        case .int(let integer): return String(integer)
-        case .double(let number): return "\(number)"
-        default: throw wrong("'\(what)' is a finite number")
+    private static func limit(_ json: JSONValue, _ what: String) throws(RealmError) -> Mixed {
+        let value = try JSONValue.mixed(json) { (_, _, _) throws(RealmError) in throw wrong("'\(what)' is a link") }
+        switch value {
+        case .int(let integer): return .int(integer)
+        case .double(let number): return .double(number)
+        case .single(let mixed): return mixed
+        default: return .null
         }
     }
 
@@ -196,9 +229,20 @@ extension ClassRules {
                     field.object { check in
                         if !one.name.isEmpty { check.field("name") { $0.text(one.name) } }
                         check.field("condition") { $0.text(one.condition) }
+                        if one.isAtCall { check.field("at") { $0.text("call") } }
                     }
                 }
                 field.close("]")
+            }
+            if typeProperty != nil { object.field("subclasses") { writeSubclasses(to: &$0) } }
+            if !computed.isEmpty {
+                object.field("computed") { field in
+                    field.object { all in
+                        for (name, expression) in computed.sorted(by: { $0.key < $1.key }) {
+                            all.field(name.text) { $0.text(expression) }
+                        }
+                    }
+                }
             }
         }
         return out.text
@@ -213,6 +257,31 @@ extension ClassRules {
         if created.contains(name) { out.field("created") { $0.bool(true) } }
         if modified.contains(name) { out.field("modified") { $0.bool(true) } }
         if revision.contains(name) { out.field("revision") { $0.bool(true) } }
+    }
+
+    private func writeSubclasses(to out: inout JSONText) {
+        out.object { object in
+            object.field("by") { $0.text(typeProperty?.text ?? "") }
+            if !typeName.isEmpty { object.field("name") { $0.text(typeName) } }
+            if isAbstract { object.field("abstract") { $0.bool(true) } }
+            object.field("classes") { field in
+                field.object { all in
+                    for one in subclasses.sorted(by: { Name($0.name) < Name($1.name) }) {
+                        all.field(one.name) { field in
+                            field.object { subclass in
+                                subclass.field("extends") { $0.text(one.parent) }
+                                subclass.field("properties") { list in
+                                    list.open("[")
+                                    for name in one.properties { list.text(name.text) }
+                                    list.close("]")
+                                }
+                                if one.isAbstract { subclass.field("abstract") { $0.bool(true) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
     }
 
     private static func write(_ unique: Unique, to out: inout JSONText) {

@@ -91,8 +91,9 @@ struct Lexer {
                 position += 1
             } else if position > start, isDigit(byte) || byte == 0x2D {
                 position += 1
-            } else if position > start, byte == 0x5C, [0x20, 0x6E, 0x72, 0x74].contains(at(position + 1)) {
-                position += 2
+            } else if byte == 0x5C, at(position + 1) >= 0x20 {
+                // A backslash makes any character a part of the name.
+                position += at(position + 1) < 0x80 ? 2 : 1 + max(1, multibyte(position + 1))
             } else {
                 let length = multibyte(position)
                 if length == 0 { break }
@@ -100,6 +101,33 @@ struct Lexer {
             }
         }
         return position - start
+    }
+
+    /// A name as the language writes it, with backslashes where it needs them.
+    static func spelled(_ name: Name) -> String {
+        var out: [UInt8] = []
+        for (i, byte) in name.utf8.enumerated() {
+            let isLetter = byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A
+            switch byte {
+            case 0x0A: out += Array("\\n".utf8)
+            case 0x0D: out += Array("\\r".utf8)
+            case 0x09: out += Array("\\t".utf8)
+            case 0x5F, 0x24, 0x80...: out.append(byte)
+            case 0x2D where i > 0, 0x30...0x39 where i > 0: out.append(byte)
+            default:
+                if !isLetter { out.append(0x5C) }
+                out.append(byte)
+            }
+        }
+        let text = String(decoding: out, as: UTF8.self)
+        guard let (tokens, _) = try? tokens(of: text), tokens.count == 2, tokens[0].kind != .identifier else {
+            return text
+        }
+        // A keyword, or the form of a constant: a backslash before any letter but those that stand for blanks.
+        let blanks = Array("nrt".utf8)
+        guard let at = out.firstIndex(where: { !blanks.contains($0) && $0 != 0x5C && $0 < 0x80 }) else { return text }
+        out.insert(0x5C, at: at)
+        return String(decoding: out, as: UTF8.self)
     }
 
     private func word(_ start: Int, _ length: Int) -> String {

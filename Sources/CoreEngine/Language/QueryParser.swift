@@ -35,6 +35,22 @@ struct QueryParser {
         return QuerySyntax(predicate: predicate, orderings: orderings, depth: parser.greatestDepth)
     }
 
+    /// Parses a value alone, as the definition of a computed property: `price * count`.
+    ///
+    /// - Throws: 3015 also for a value of more than `deepest` levels of operators.
+    static func value(_ text: String, deepest: Int) throws(RealmError) -> ExpressionSyntax {
+        let whole = try parse(text + " == NULL")
+        guard case .compare(.equal, let folding, let left, .constant(.null, nil)) = whole.predicate, folding.isEmpty,
+            whole.orderings.isEmpty
+        else {
+            throw RealmError.querySyntax(text, "syntax error: a value is expected", at: 0)
+        }
+        guard whole.depth <= deepest else {
+            throw RealmError.querySyntax(text, "more than \(deepest) levels of operators", at: 0)
+        }
+        return left
+    }
+
     /// Parses the keys of a sort alone, as given for results: `a ASC, b DESC`.
     static func sort(_ text: String) throws(RealmError) -> OrderingSyntax {
         var parser = try QueryParser(text)

@@ -20,7 +20,7 @@
 /// 2. This layer does not know `Realm`: the owner of a snapshot (ObjectStore) moves a notifier, on any thread, one at a
 ///    time.
 ///
-/// May use: Query, Transactions, History, Tables, Basics.
+/// May use: Query, Conditions, Transactions, History, Tables, Elements, Basics.
 enum Notifications {
     /// Number of links that an observer without key paths follows. Rules: live-objects §6.9.
     static let depth = 3

@@ -113,7 +113,9 @@ extension Realm {
     @inline(__always) package func appendInPlace(_ value: Mixed, to list: ElementList, _ path: CollectionPath)
         throws(RealmError) -> Bool
     {
-        guard transaction.stage == .writing, transaction.damage == nil, path.steps.isEmpty, list.kind.isPlain else {
+        guard transaction.stage == .writing, transaction.damage == nil, path.steps.isEmpty, list.kind.isPlain,
+            !CallChecks.areNeeded(transaction)
+        else {
             return false
         }
         guard let unmanaged = try transaction.group.unmanagedTable(path.table) else { return false }

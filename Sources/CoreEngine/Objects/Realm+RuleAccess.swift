@@ -36,9 +36,31 @@ extension Realm {
         return found
     }
 
+    /// The value of a computed property of an object, valid as long as the snapshot.
+    ///
+    /// - Throws: 3009 when the class has no computed property with this name; 2010 for a deleted object.
+    package func computed(_ tableKey: TableKey, _ object: ObjKey, _ name: Name) throws(RealmError) -> Mixed {
+        try verifyAlive(tableKey, object)
+        let group = try reading().group
+        let state = ComputedProperties.State(version: transaction.version, change: isWriting ? stateCount : 0)
+        if let known = computedProperties.find(tableKey, name, state) { return try known.value(object) }
+        guard let found = try ComputedProperty(tableKey, name, group) else {
+            let owner = try group.table(tableKey)
+            throw RealmError(
+                .invalidProperty, "Class '\(owner?.className ?? "")' has no computed property '\(name)'")
+        }
+        computedProperties.add(found, tableKey, name, state)
+        return try found.value(object)
+    }
+
+    /// A copy of the value of a computed property.
+    package func computedValue(_ tableKey: TableKey, _ object: ObjKey, _ name: Name) throws(RealmError) -> RealmValue {
+        try reading().group.copy(try computed(tableKey, object, name))
+    }
+
     /// The object whose values of a unique rule are these; nil: no object has them.
     ///
-    /// - Parameter properties: the properties of the rule, in its order.
+    /// - Parameter properties: the properties of the rule, in any order.
     /// - Throws: 2007 when the class has no unique rule for these properties.
     package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey?
     {

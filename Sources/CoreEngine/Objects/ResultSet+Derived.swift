@@ -75,7 +75,8 @@ extension ResultSet {
         let group = try realm.reading().group
         guard let table = try group.table(tableKey) else { throw stale() }
         // Names of stored properties only.
-        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(syntax, table)
+        var binder = Binder(group, QueryNames(), [], ConstantArena())
+        let bound = try binder.ordering(syntax, table)
         return ResultSet(self, query.appending(bound))
     }
 

@@ -85,7 +85,9 @@ package final class BoundQuery {
 
     /// A copy for a separate run, which can take place on another thread at the same time.
     func copied() -> BoundQuery {
-        BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit, depth: depth)
+        BoundQuery(
+            table, condition.copied(), orderings.map { $0.copied() }, arena, parents: [self], isImplicit: isImplicit,
+            depth: depth)
     }
 
     func with(_ orderings: [Ordering]) -> BoundQuery {
@@ -115,6 +117,10 @@ package final class BoundQuery {
             switch ordering {
             case .sort(let keys), .distinct(let keys):
                 for sortKey in keys {
+                    if let expression = sortKey.expression {
+                        expression.reads(&found, [])
+                        continue
+                    }
                     let end = KeyPath.Step(table: sortKey.end, column: sortKey.column, target: nil, isBacklink: false)
                     found.add(sortKey.hops.map { KeyPath.Step($0) } + [end])
                 }
@@ -229,5 +235,17 @@ package final class BoundQuery {
             try condition.narrow(scan, mask)
             return mask.count(scan.count)
         }
+    }
+}
+
+extension BoundQuery {
+    /// The plan for a whole table, without the number of rows it finds.
+    func plan(_ group: Group) throws(RealmError) -> QueryPlan {
+        let table = try open(group), objects = try table.count()
+        guard let use = try condition.indexUse(table) else {
+            return QueryPlan(access: .scan, objects: objects, tested: objects)
+        }
+        return QueryPlan(
+            access: use.access, property: use.column, objects: objects, tested: use.isTested ? use.candidates : 0)
     }
 }

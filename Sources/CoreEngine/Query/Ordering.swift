@@ -14,8 +14,18 @@ struct SortKey {
     var ascending: Bool
     let text: String
 
-    /// Whether the key is a property of the queried class itself.
-    var isOwnProperty: Bool { hops.isEmpty && dictionaryKey == nil && !isInvalid }
+    /// What a computed property stands for; nil for stored properties.
+    var expression: Expression?
+
+    /// Whether the key is a stored property of the queried class itself.
+    var isOwnProperty: Bool { hops.isEmpty && dictionaryKey == nil && !isInvalid && expression == nil }
+
+    /// For a separate run, which can take place on another thread at the same time.
+    func copied() -> SortKey {
+        var copy = self
+        copy.expression = expression?.copied()
+        return copy
+    }
 }
 
 /// A bound clause of a query.
@@ -33,6 +43,15 @@ enum Ordering {
         }
     }
 
+    /// For a separate run, like `SortKey.copied`.
+    func copied() -> Ordering {
+        switch self {
+        case .sort(let keys): .sort(keys.map { $0.copied() })
+        case .distinct(let keys): .distinct(keys.map { $0.copied() })
+        case .limit: self
+        }
+    }
+
     /// Merges adjacent sorts into one: the keys of the later sort come first.
     static func append(_ ordering: Ordering, to all: inout [Ordering]) {
         switch (all.last, ordering) {
@@ -43,7 +62,7 @@ enum Ordering {
 }
 
 extension Binder {
-    func ordering(_ ordering: OrderingSyntax, _ table: Table) throws(RealmError) -> Ordering {
+    mutating func ordering(_ ordering: OrderingSyntax, _ table: Table) throws(RealmError) -> Ordering {
         switch ordering {
         case .limit(let limit): return .limit(max(0, limit))
         case .sort(let keys):
@@ -58,8 +77,20 @@ extension Binder {
     }
 
     /// Resolves a path of SORT or DISTINCT: to-one links, then one property or one key of a dictionary.
-    private func sortKey(_ written: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
+    private mutating func sortKey(
+        _ written: [PathStep], _ start: Table, ascending: Bool
+    ) throws(RealmError) -> SortKey {
         let steps = try spelledOut(written)
+        if let inner = try computed(steps, start) {
+            computedLevel += 1
+            defer { computedLevel -= 1 }
+            if case .path(let path, nil, .value) = inner { return try sortKey(path, start, ascending: ascending) }
+            let value = try expression(inner, start)
+            let names = steps.map { if case .name(let name) = $0 { QueryPrinter.name(name) } else { "" } }
+            return SortKey(
+                hops: [], column: .null, end: start.key, dictionaryKey: nil, isInvalid: value.isList,
+                ascending: ascending, text: names.joined(separator: "."), expression: value)
+        }
         var table = start
         var hops: [Hop] = []
         var texts: [String] = []
@@ -154,8 +185,15 @@ struct SortReader {
     /// The class of the rows, followed by the target class of each link.
     private let tables: [Table]
 
+    /// For a computed property.
+    private let expression: Expression?
+    private let buffer = ValueBuffer()
+
     init(_ table: Table, _ key: SortKey) throws(RealmError) {
         self.key = key
+        // Readers of two versions may be in use at the same time.
+        expression = key.expression?.copied()
+        try expression?.prepare(table.group)
         var tables = [table]
         for hop in key.hops {
             guard let target = try table.group.table(hop.target) else {
@@ -167,6 +205,11 @@ struct SortReader {
     }
 
     func value(_ row: ObjKey) throws(RealmError) -> SortValue {
+        if let expression {
+            buffer.reset()
+            try expression.evaluate(tables[0], row, buffer)
+            return .value(buffer.values.first ?? .null)
+        }
         var at = row
         for (i, hop) in key.hops.enumerated() {
             guard case .link(let to)? = try tables[i].peek(at, hop.column), !to.isUnresolved, !to.isNull

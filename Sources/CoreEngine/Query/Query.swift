@@ -1,14 +1,10 @@
 /// # Query
 ///
-/// Queries over tables: the tree of a query bound to tables (`Binder`), conditions over rows (`Condition`,
-/// `Expression`), orderings, and the tree back to text (`QueryPrinter`).
+/// Whole queries: a condition with SORT, DISTINCT and LIMIT (`BoundQuery`), run on the objects of a class.
 ///
 /// Promise
-/// 1. Binding finds every error in names, types and arguments (1009, 3015, 2007). Running finds the errors that depend
-///    on data.
-/// 2. A condition narrows the rows of one cluster at a time: it works on a mask of up to 256 bytes, with the loops of
-///    Scan.
-/// 3. Evaluation and release recurse over the tree; its depth is bounded by the stack of the thread.
+/// A query finds its rows through an index where one answers, and otherwise by a scan; both give the same rows in the
+/// same order.
 ///
-/// May use: Scan, Language, Tables, Storage, Basics.
+/// May use: Conditions, Scan, Language, Tables, Elements, Basics.
 enum Query {}

@@ -21,11 +21,31 @@ package struct ClassRules: Sendable, Equatable {
         package var name = ""
         package var condition: String
 
+        /// Each call is tested, not only the commit.
+        package var isAtCall = false
+
         /// For a short form: its property, and whether it limits the number of elements. Not stored.
         package var property: Name?
         package var countsElements = false
 
         package init(_ condition: String) { self.condition = condition }
+    }
+
+    /// A subclass, whose objects belong to this class of the file.
+    package struct Subclass: Sendable, Equatable {
+        /// The text that its objects have in the type property.
+        package var name: String
+
+        /// The subclass that it extends; empty: this class itself.
+        package var parent = ""
+
+        /// Its own properties; they are properties of this class.
+        package var properties: [Name] = []
+
+        /// No object is of exactly this subclass.
+        package var isAbstract = false
+
+        package init(_ name: String) { self.name = name }
     }
 
     /// The value of a property of new objects.
@@ -47,6 +67,19 @@ package struct ClassRules: Sendable, Equatable {
     package var initial: [Name: Initial] = [:]
     package var unique: [Unique] = []
     package var checks: [Check] = []
+
+    /// The text property that names the subclass of each object; nil: the class has no subclasses.
+    package var typeProperty: Name?
+
+    /// The text for objects of no subclass; empty: the name of the class.
+    package var typeName = ""
+
+    /// Each object is of a subclass.
+    package var isAbstract = false
+    package var subclasses: [Subclass] = []
+
+    /// The expressions of computed properties, by name.
+    package var computed: [Name: String] = [:]
 
     /// Properties for the time of the creation, the time of the last change, and the number of changes.
     package var created: Set<Name> = []

@@ -3,7 +3,12 @@ struct RuleCheck {
     private let group: Group
     let table: Table
     let row: RuleRow
-    private let query: BoundQuery
+    let query: BoundQuery
+
+    /// With a condition that was bound before.
+    init(_ group: Group, _ table: Table, _ row: RuleRow, _ query: BoundQuery) {
+        (self.group, self.table, self.row, self.query) = (group, table, row, query)
+    }
 
     /// - Throws: 1009 and 3008 for an invalid condition.
     init(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) {
@@ -78,14 +83,14 @@ struct RuleCheck {
 }
 
 extension Group {
-    /// Runs a rename of classes or properties, and puts the new names into the conditions of all checks.
+    /// Runs a rename of classes or properties, and puts the new names into all conditions and computed properties.
     ///
     /// - Throws: 3010 when a condition cannot contain a new name.
     func keepingConditions(_ rename: () throws(RealmError) -> Void) throws(RealmError) {
         guard let before = try RuleTable(self) else { return try rename() }
         var bound: [(row: (key: ObjKey, row: RuleRow), names: ConditionNames)] = []
-        for found in try before.rows() where found.row.kind == .check {
-            guard let owner = try table(found.row.table), try RuleCheck.bound(self, owner, found.row) != nil else {
+        for found in try before.rows() where found.row.kind == .check || found.row.kind == .computed {
+            guard let owner = try table(found.row.table), try isBound(found.row.text, found.row, owner) else {
                 continue
             }
             bound.append((found, try ConditionNames(found.row.text, self, owner)))
@@ -96,8 +101,7 @@ extension Group {
             let new = try names.text(self)
             guard Name(new) != Name(found.row.text) else { continue }
             var isSame = false
-            if let owner = try table(found.row.table),
-                (try? BoundQuery.parse(new, self, found.row.table, QueryNames(), [])) != nil,
+            if let owner = try table(found.row.table), try isBound(new, found.row, owner),
                 let renamed = try? ConditionNames(new, self, owner)
             {
                 isSame = names.areSame(as: renamed)
@@ -109,5 +113,13 @@ extension Group {
             try after.setText(found.key, new)
         }
         try rulesChanged()
+    }
+
+    /// Whether a text is valid as the condition of a check, or the expression of a computed property.
+    private func isBound(_ text: String, _ row: RuleRow, _ owner: Table) throws(RealmError) -> Bool {
+        var row = row
+        row.text = text
+        if row.kind == .check { return try RuleCheck.bound(self, owner, row) != nil }
+        return (try? ComputedProperty.check(row, owner)) != nil
     }
 }

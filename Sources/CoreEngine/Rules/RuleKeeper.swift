@@ -52,6 +52,9 @@ package struct RuleKeeper {
                     case .check:
                         guard let check = try RuleCheck.bound(group, table, row) else { continue }
                         if let broken = try check.firstBroken(one.keys) { throw try check.broken(broken) }
+                    case .typeProperty:
+                        guard let types = SubclassNames(table, one.rules) else { continue }
+                        if let unknown = try types.firstUnknown(one.keys) { throw try types.broken(unknown) }
                     case .unique: if let change = try uniqueChange(table, row, one) { entries.append(change) }
                     default: break
                     }
@@ -73,6 +76,11 @@ package struct RuleKeeper {
             guard let table = try group.table(own.key), table.isEmbedded else { continue }
             for key in try table.newKeys() { touched.objectCreated(own.key, key) }
         }
+        try addOwnersOfChanged(touched)
+    }
+
+    /// Adds the objects that own changed embedded objects.
+    func addOwnersOfChanged(_ touched: TouchedObjects) throws(RealmError) {
         for (key, objects) in touched.embedded {
             guard let table = try group.table(key) else { continue }
             for object in objects where try table.isValid(object) {
@@ -98,9 +106,9 @@ package struct RuleKeeper {
 
     /// The new entries of a unique index, and those that leave.
     private struct UniqueChange {
-        let rule: UniqueRule
-        var leaving: [UniqueRule.Entry] = []
-        var entering: [UniqueRule.Entry] = []
+        let rule: UniqueIndex
+        var leaving: [UniqueIndex.Entry] = []
+        var entering: [UniqueIndex.Entry] = []
 
         func apply() throws(RealmError) {
             for entry in leaving { try rule.leave(entry) }
@@ -112,7 +120,7 @@ package struct RuleKeeper {
         _ table: Table, _ row: RuleRow, _ touched: TouchedObjects.Touched
     ) throws(RealmError) -> UniqueChange? {
         guard let key = try key(of: row) else { return nil }
-        let rule = try UniqueRule(group, table, row, key)
+        let rule = try UniqueIndex(group, table, row, key)
         guard rule.isWhole else { return nil }
         var change = UniqueChange(rule: rule)
         try change.entering.makeRoom(for: touched.keys.count)
@@ -148,7 +156,7 @@ package struct RuleKeeper {
     }
 
     private func key(of row: RuleRow) throws(RealmError) -> ObjKey? {
-        try RuleTable(group)?.rows().first { $0.row.isSame(as: row) }?.key
+        try group.ruleRows().first { $0.row.isSame(as: row) }?.key
     }
 
     /// Writes times and numbers of changes.
@@ -246,13 +254,20 @@ package struct RuleKeeper {
                 }
             case .unique:
                 guard let key = try key(of: row) else { continue }
-                let rule = try UniqueRule(group, table, row, key)
+                let rule = try UniqueIndex(group, table, row, key)
                 guard rule.isWhole else { continue }
                 try rule.forEachDuplicate(rebuilding: repairing) { (object, other) throws(RealmError) in
                     try report(
                         Violation(
                             className: name, object: object, rule: rule.title,
                             text: try rule.broken(object, other).message))
+                }
+            case .typeProperty:
+                guard let types = SubclassNames(table, own) else { continue }
+                try types.forEachUnknown { (object) throws(RealmError) in
+                    try report(
+                        Violation(
+                            className: name, object: object, rule: types.title, text: try types.broken(object).message))
                 }
             default: continue
             }

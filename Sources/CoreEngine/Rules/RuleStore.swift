@@ -25,17 +25,28 @@ extension Group {
         case (.created, let name?): rules.created.insert(name)
         case (.modified, let name?): rules.modified.insert(name)
         case (.revision, let name?): rules.revision.insert(name)
+        case (.typeProperty, let name?):
+            (rules.typeProperty, rules.isAbstract) = (name, row.isAbstract)
+            rules.typeName = table.className?.text == row.label ? "" : row.label
+        case (.subclass, _):
+            var subclass = ClassRules.Subclass(row.label)
+            if case .string(let parent) = row.value { subclass.parent = String(decoding: parent, as: UTF8.self) }
+            subclass.properties = row.columns.compactMap { table.column($0)?.name }
+            subclass.isAbstract = row.isAbstract
+            rules.subclasses.append(subclass)
+        case (.computed, _): rules.computed[Name(row.label)] = row.text
         case (.check, _):
             var check = ClassRules.Check(row.text)
             check.name = row.label
+            check.isAtCall = row.isAtCall
             rules.checks.append(check)
         case (.unique, _):
-            let names = UniqueRule.columns(row).map { table.column($0)?.name }
+            let names = row.columns.map { table.column($0)?.name }
             guard !names.contains(nil) else { return }
             var unique = ClassRules.Unique(names.compactMap { $0 })
             unique.name = row.label
-            unique.ignoresCase = row.number & Rules.uniqueIgnoresCase != 0
-            unique.nullsAreEqual = row.number & Rules.uniqueNullsAreEqual != 0
+            unique.ignoresCase = row.ignoresCase
+            unique.nullsAreEqual = row.nullsAreEqual
             rules.unique.append(unique)
         default: break
         }
@@ -58,30 +69,56 @@ extension Group {
         guard !gone.isEmpty || !new.isEmpty else { return }
         let store = try RuleTable.make(self)
         for (key, row) in gone {
-            if row.kind == .unique { try UniqueRule.drop(self, key) }
+            if row.kind == .unique { try UniqueIndex.drop(self, key) }
             try store.remove(key)
         }
         for var row in new {
             // A rule of a property replaces the one of its kind, and a named rule the one of its name.
             if addingOnly {
                 for (key, old) in present where old.kind == row.kind {
-                    let isReplaced =
-                        row.column != .null ? old.column == row.column : !row.label.isEmpty && old.label == row.label
-                    guard isReplaced else { continue }
-                    if row.kind == .unique { try UniqueRule.drop(self, key) }
+                    guard old.isReplaced(by: row) else { continue }
+                    if row.kind == .unique { try UniqueIndex.drop(self, key) }
                     try store.remove(key)
                 }
             }
             if row.kind == .automatic { row.number = try TableRules.firstNumber(table, row.column) }
-            if row.kind == .unique { row.value = UniqueRule.newHashKey() }
-            if row.kind == .check { try RuleCheck(self, table, row).expectAll() }
+            if row.kind == .unique { row.value = UniqueIndex.newHashKey() }
+            if row.kind == .check { try declaredCheck(table, row).expectAll() }
             let key = try store.add(row)
-            if row.kind == .unique { try UniqueRule(self, table, row, key).build() }
+            if row.kind == .unique { try UniqueIndex(self, table, row, key).build() }
         }
         if !(try store.rows().contains { $0.row.kind == .kept && $0.row.table == table.key }) {
             try store.add(RuleRow(kind: .kept, table: table.key, number: -1))
         }
+        // Computed properties may name each other.
+        for row in new where row.kind == .computed { try ComputedProperty.check(row, table) }
+        if new.contains(where: { $0.kind == .typeProperty }) { try nameTypes(table) }
         try readRules()
+        let isTyped = (gone.map(\.row) + new).contains { $0.kind == .typeProperty || $0.kind == .subclass }
+        if isTyped, let own = self.rules?[table.key] { try SubclassNames(table, own)?.expectAll() }
+    }
+
+    /// The check of a new row. Its error names the rule.
+    private func declaredCheck(_ table: Table, _ row: RuleRow) throws(RealmError) -> RuleCheck {
+        do throws(RealmError) { return try RuleCheck(self, table, row) } catch {
+            let title = row.label.isEmpty ? row.text : row.label
+            throw RealmError(
+                error.code, "Check '\(title)' of class '\(table.className ?? table.name)': \(error.message)")
+        }
+    }
+
+    /// Objects from before the class had subclasses are of the class itself.
+    private func nameTypes(_ table: Table) throws(RealmError) {
+        guard let row = try RuleTable(self)?.rows().first(where: { $0.row.isTypeProperty(of: table) })?.row,
+            !row.isAbstract, let column = table.facts(row.column)
+        else { return }
+        for key in try table.allKeys() {
+            try table.test()
+            let isNamed: Bool
+            if case .string(let text)? = try table.get(key, column) { isNamed = !text.isEmpty } else { isNamed = false }
+            if isNamed { continue }
+            try Array(row.label.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, column, .string(b)) }
+        }
     }
 }
 
@@ -96,7 +133,7 @@ extension Group {
             switch row.kind {
             case .check: try RuleCheck.bound(self, table, row)?.expectAll()
             case .unique:
-                let rule = try UniqueRule(self, table, row, key)
+                let rule = try UniqueIndex(self, table, row, key)
                 if rule.isWhole { try rule.build() }
             default: break
             }
@@ -113,6 +150,14 @@ extension Group {
 }
 
 extension RuleRow {
+    /// Whether a new rule takes the place of this one, which has the same kind, where rules are only added.
+    func isReplaced(by new: RuleRow) -> Bool {
+        if kind == .typeProperty { return true }
+        return new.column != .null ? column == new.column : !new.label.isEmpty && label == new.label
+    }
+
+    func isTypeProperty(of owner: Table) -> Bool { kind == .typeProperty && table == owner.key }
+
     /// Whether both rows state the same rule. Counters do not count.
     func isSame(as other: RuleRow) -> Bool {
         kind == other.kind && table == other.table && column == other.column && Name(label) == Name(other.label)
@@ -161,6 +206,16 @@ struct RuleBuilder {
             var row = RuleRow(kind: .check, table: table.key)
             row.label = check.name
             row.text = check.condition
+            row.number = check.isAtCall ? 1 : 0
+            rows.append(row)
+        }
+        rows += try subclasses(rules)
+        for (name, expression) in rules.computed.sorted(by: { $0.key < $1.key }) {
+            guard table.column(named: name) == nil else {
+                throw invalid("property '\(name)' exists, and is not computed")
+            }
+            var row = RuleRow(kind: .computed, table: table.key)
+            (row.label, row.text) = (name.text, expression)
             rows.append(row)
         }
         let makers: [RuleKind] = [.automatic, .initial, .created, .modified, .revision]
@@ -177,6 +232,49 @@ struct RuleBuilder {
             if isTwice { throw invalid("the same rule, or the same name of a rule, occurs twice") }
         }
         return rows
+    }
+
+    private func subclasses(_ rules: ClassRules) throws(RealmError) -> [RuleRow] {
+        guard let property = rules.typeProperty else {
+            guard rules.subclasses.isEmpty else { throw invalid("subclasses need a property that names them") }
+            return []
+        }
+        let facts = try facts(property)
+        guard facts.type == .string, !facts.isCollection, !facts.isPrimaryKey else {
+            throw invalid("property '\(property)' names subclasses: it is a text, and no primary key")
+        }
+        var base = row(.typeProperty, facts, rules.isAbstract ? 1 : 0)
+        base.label = rules.typeName.isEmpty ? (table.className ?? table.name).text : rules.typeName
+        var rows = [base], names = [base.label]
+        for subclass in rules.subclasses {
+            guard !subclass.name.isEmpty, !names.contains(subclass.name) else {
+                throw invalid("the subclass '\(subclass.name)' has an empty name, or one that occurs twice")
+            }
+            names.append(subclass.name)
+            var row = RuleRow(kind: .subclass, table: table.key)
+            row.label = subclass.name
+            row.number = subclass.isAbstract ? 1 : 0
+            row.value = .string(Array((subclass.parent.isEmpty ? base.label : subclass.parent).utf8))
+            var keys: [String] = []
+            for name in subclass.properties { keys.append(String(try self.facts(name).key.raw)) }
+            row.text = keys.joined(separator: ",")
+            rows.append(row)
+        }
+        try checkParents(rules.subclasses, base.label)
+        return rows
+    }
+
+    /// Each subclass leads to the base, in at most as many steps as there are subclasses.
+    private func checkParents(_ all: [ClassRules.Subclass], _ base: String) throws(RealmError) {
+        for subclass in all {
+            var parent = subclass.parent, steps = 0
+            while !parent.isEmpty, parent != base {
+                guard let next = all.first(where: { $0.name == parent }), steps < all.count else {
+                    throw invalid("subclass '\(subclass.name)' extends '\(subclass.parent)', which leads to no class")
+                }
+                (parent, steps) = (next.parent, steps + 1)
+            }
+        }
     }
 
     /// Limits of numbers and texts are for single values, and limits of a count for collections.
@@ -258,7 +356,7 @@ struct RuleBuilder {
         var keys: [String] = []
         for name in unique.properties {
             let facts = try facts(name)
-            guard !facts.isCollection, UniqueRule.types.contains(facts.type) else {
+            guard !facts.isCollection, UniqueIndex.types.contains(facts.type) else {
                 throw invalid("property '\(name)' has a type that cannot be unique")
             }
             if facts.type == .link, try group.table(facts.oppositeTable)?.isEmbedded ?? false {
@@ -269,9 +367,7 @@ struct RuleBuilder {
         var row = RuleRow(kind: .unique, table: table.key)
         row.label = unique.name
         row.text = keys.joined(separator: ",")
-        row.number =
-            (unique.ignoresCase ? Rules.uniqueIgnoresCase : 0)
-            | (unique.nullsAreEqual ? Rules.uniqueNullsAreEqual : 0)
+        row.number = RuleRow.number(ignoringCase: unique.ignoresCase, nullsAreEqual: unique.nullsAreEqual)
         return row
     }
 }

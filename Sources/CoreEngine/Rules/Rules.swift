@@ -15,8 +15,5 @@
 ///
 /// Bytes: docs/format/rules.md. Behaviour: docs/rules.md.
 ///
-/// May use: Query, Language, Transactions, History, Tables, Crypto, Basics.
-enum Rules {
-    static let uniqueIgnoresCase: Int64 = 1
-    static let uniqueNullsAreEqual: Int64 = 2
-}
+/// May use: Query, Conditions, Language, UniqueIndexes, Transactions, History, Tables, Basics.
+enum Rules {}

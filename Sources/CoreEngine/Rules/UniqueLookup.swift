@@ -16,28 +16,33 @@ final class UniqueLookup {
     /// object of the class, whose later values the history does not name.
     private var changes: [ObjKey: (byHash: [Int64: [ObjKey]], seen: Int, newest: ObjKey)] = [:]
 
-    /// The object with these values, in the order of the properties.
+    /// The object with these values of the properties of a unique rule, in any order.
     func find(
         _ transaction: Transaction, _ table: Table, _ properties: [Name], _ values: [Mixed]
     ) throws(RealmError) -> ObjKey? {
         let group = transaction.group
-        let keys = properties.compactMap { table.column(named: $0)?.key }
-        guard let store = try RuleTable(group), keys.count == properties.count,
-            let (key, row) = try store.rows().first(where: {
-                $0.row.kind == .unique && $0.row.table == table.key && UniqueRule.columns($0.row) == keys
+        let given = properties.compactMap { table.column(named: $0)?.key }
+        let rows = try group.ruleRows()
+        guard given.count == properties.count, Set(given).count == given.count,
+            let (key, row) = rows.first(where: {
+                $0.row.kind == .unique && $0.row.table == table.key && $0.row.columns.count == given.count
+                    && Set($0.row.columns) == Set(given)
             })
         else {
             throw RealmError(
                 .illegalOperation,
                 "Class '\(table.className ?? table.name)' has no unique rule for these properties")
         }
+        let keys = row.columns
         guard values.count == keys.count else {
             throw RealmError(.invalidArgument, "\(keys.count) values are needed, \(values.count) were given")
         }
-        let rule = try UniqueRule(group, table, row, key)
-        guard rule.isWhole, let bytes = try rule.values(values) else { return nil }
+        // In the order of the rule.
+        let wanted = keys.compactMap { key in given.firstIndex(of: key).map { values[$0] } }
+        let rule = try UniqueIndex(group, table, row, key)
+        guard rule.isWhole, let bytes = try rule.values(wanted) else { return nil }
         guard transaction.stage == .writing, let rules = group.rules else {
-            let kept = try store.rows().first { $0.row.kind == .kept && $0.row.table == table.key }?.row.number
+            let kept = rows.first { $0.row.kind == .kept && $0.row.table == table.key }?.row.number
             // Another library has written the class since, and no write transaction has repaired the index.
             guard kept == table.storedContentVersion else { return try rule.search(bytes) }
             return try rule.other(than: .null, with: bytes)
@@ -58,7 +63,7 @@ final class UniqueLookup {
     }
 
     private func findChanged(
-        _ rule: UniqueRule, _ key: ObjKey, _ table: Table, _ bytes: [UInt8]
+        _ rule: UniqueIndex, _ key: ObjKey, _ table: Table, _ bytes: [UInt8]
     ) throws(RealmError) -> ObjKey? {
         guard let keys = touched?.unsettled(table.key) else { return nil }
         var known = changes.removeValue(forKey: key) ?? ([:], 0, .null)

@@ -44,6 +44,22 @@ final class Group {
     /// The index of the table of rules; nil: the file has no rules.
     private var rulesIndex: Int?
 
+    /// Whether the file has a table of rules.
+    var hasRules: Bool { rulesIndex != nil }
+
+    /// The rows of the table of rules, while it is as in the snapshot; nil: not read yet.
+    private var knownRuleRows: [(key: ObjKey, row: RuleRow)]?
+
+    /// The rows of the table of rules.
+    func ruleRows() throws(RealmError) -> [(key: ObjKey, row: RuleRow)] {
+        guard let index = rulesIndex else { return [] }
+        guard try !table(at: index).isModified else { return try RuleTable(self)?.rows() ?? [] }
+        if let knownRuleRows { return knownRuleRows }
+        let rows = try RuleTable(self)?.rows() ?? []
+        knownRuleRows = rows
+        return rows
+    }
+
     /// Whether the arrays of names and tables must be written.
     var isModified = false
     private var namesModified = false
@@ -107,6 +123,7 @@ final class Group {
 
     /// Goes back to the mark. Tables that did not change since stay open.
     func open(_ mark: Mark) throws(RealmError) {
+        knownRuleRows = nil
         for i in tables.indices {
             guard let table = tables[i] else { continue }
             let isSame = i < mark.slots.count && mark.slots[i] == slots[i] && !table.isUnwritten
@@ -189,6 +206,7 @@ final class Group {
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
         isModified = false
         namesModified = false
+        knownRuleRows = nil
         guard !newTables.isNull else {
             (names, slots, tables, byName) = ([], [], [], [])
             (namesRef, tablesRef) = (.null, .null)
@@ -307,6 +325,7 @@ final class Group {
 
     /// Discards all table objects: the nodes that they describe moved or were rolled back.
     func forgetTables() {
+        knownRuleRows = nil
         (names, slots, tables, byName) = ([], [], [], [])
         forgetLongNames()
         updateFast()

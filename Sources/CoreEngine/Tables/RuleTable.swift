@@ -12,6 +12,10 @@ enum RuleKind: Int64 {
     case created = 8, modified = 9, revision = 10
     /// Of a class or a property: its whole name, when it is too long for the place where names are stored.
     case name = 11
+    /// Of a text property: it names the subclass of each object. Of a class: one of its subclasses.
+    case typeProperty = 12, subclass = 13
+    /// Of a class: a property that is computed from others.
+    case computed = 14
 
     /// Whether the row is a rule that a program declares.
     var isDeclared: Bool { self != .format && self != .kept && self != .name }
@@ -28,7 +32,8 @@ struct RuleRow {
     /// The name that a program gave to the rule, or an empty text.
     var label = ""
 
-    /// The condition of a check, or the properties of a unique rule.
+    /// The condition of a check, the expression of a computed property, or the properties of a unique rule or a
+    /// subclass.
     var text = ""
 
     /// A number whose meaning depends on the kind.
@@ -36,6 +41,15 @@ struct RuleRow {
 
     /// The value of a default.
     var value = StoredValue.single(.null)
+
+    /// Of a check: each call is tested, not only the commit.
+    var isAtCall: Bool { kind == .check && number & 1 != 0 }
+
+    /// Of a type property or a subclass: no object is of exactly this class.
+    var isAbstract: Bool { number & 1 != 0 }
+
+    /// The columns whose keys are in `text`.
+    var columns: [ColKey] { text.split(separator: ",").compactMap { Int64($0).map { ColKey($0) } } }
 }
 
 /// The whole names of classes and properties whose stored names are shortened.
@@ -242,7 +256,7 @@ struct RuleTable {
     func replaceColumn(_ old: ColKey, by new: ColKey, in owner: TableKey) throws(RealmError) {
         for (key, row) in try rows() where row.table == owner {
             if row.column == old { _ = try table.set(key, column, .int(new.raw)) }
-            guard row.kind == .unique else { continue }
+            guard row.kind == .unique || row.kind == .subclass else { continue }
             let keys = row.text.split(separator: ",").map { $0 == String(old.raw) ? String(new.raw) : String($0) }
             try setText(key, keys.joined(separator: ","))
         }

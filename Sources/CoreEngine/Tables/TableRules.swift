@@ -29,6 +29,12 @@ final class TableRules {
     /// The other rules of the class, which are kept at the end of a transaction.
     fileprivate(set) var atCommit: [RuleRow] = []
 
+    /// The names of the class and its subclasses that objects may have in the type property; empty: it has none.
+    fileprivate(set) var typeNames: [String] = []
+
+    /// The checks that are tested after each call.
+    fileprivate(set) var atCall: [RuleRow] = []
+
     /// Whether the class has times or revisions.
     var isStamped: Bool {
         atCommit.contains { $0.kind == .created || $0.kind == .modified || $0.kind == .revision }
@@ -150,10 +156,13 @@ final class GroupRules {
     /// Whether a deletion can concern other objects than its own.
     private(set) var hasDeletionRules = false
 
+    /// Whether a check is tested after each call.
+    private(set) var hasCallChecks = false
+
     /// nil: the file has no rules.
     init?(_ group: Group) throws(RealmError) {
-        guard let table = try RuleTable(group) else { return nil }
-        for (key, row) in try table.rows() {
+        guard group.hasRules else { return nil }
+        for (key, row) in try group.ruleRows() {
             guard row.kind != .format, let owner = try group.table(row.table) else { continue }
             let facts = owner.facts(row.column)
             if row.column != .null, facts == nil { continue }
@@ -174,7 +183,20 @@ final class GroupRules {
                 rules.automatic.append(
                     TableRules.Automatic(column: row.column, type: facts.type, row: key, next: row.number))
             case .initial: if let value = InitialValue(row) { rules.initial.append((row.column, value)) }
-            case .unique, .check, .created, .modified, .revision: rules.atCommit.append(row)
+            case .check:
+                rules.atCommit.append(row)
+                if row.isAtCall {
+                    rules.atCall.append(row)
+                    hasCallChecks = true
+                }
+            case .typeProperty:
+                rules.atCommit.append(row)
+                guard !row.isAbstract else { continue }
+                rules.typeNames.append(row.label)
+                rules.initial.append((row.column, .constant(.string(Array(row.label.utf8)))))
+            case .subclass: if !row.isAbstract { rules.typeNames.append(row.label) }
+            case .unique, .created, .modified, .revision: rules.atCommit.append(row)
+            case .computed: break
             }
         }
     }

@@ -13,7 +13,7 @@ import Synchronization
 ///    them.
 /// 4. Mutations are reported to `MutationLog`, once per mutation, never per element read.
 ///
-/// May use: Trees, Arrays, Storage, Crypto, Platform, Basics.
+/// May use: Elements, Trees, Arrays, Storage, Crypto, Platform, Basics.
 enum Tables {
     /// The table that holds the version of the schema. Format: logical §10.2.
     static let metadata: Name = "metadata"

@@ -37,13 +37,39 @@ public struct Rule: Sendable {
         case onTargetDelete(String, DeleteRule)
         case automatic(String)
         case unique([String], name: String, ignoresCase: Bool, nullsAreEqual: Bool)
-        case check(String, name: String)
+        case check(String, name: String, isAtCall: Bool)
+        case short(ClassRules.ShortForm, String, Limit)
+        case computed(String, String)
         case initial(String, ClassRules.Initial)
         case created(String)
         case modified(String)
         case revision(String)
         case renamed(from: String)
         case renamedProperty(String, from: String)
+    }
+
+    /// The number of a short form.
+    enum Limit: Sendable {
+        case none
+        case int(Int)
+        case double(Double)
+
+        var mixed: Mixed {
+            switch self {
+            case .none: .null
+            case .int(let number): .int(Int64(number))
+            case .double(let number): .double(number)
+            }
+        }
+    }
+
+    /// When a check is tested.
+    public enum Time: Sendable {
+        /// When a write is committed. The default.
+        case commit
+
+        /// Also by each call that changes an object; objects that the write created are tested when it is committed.
+        case call
     }
 
     let kind: Kind
@@ -69,9 +95,67 @@ public struct Rule: Sendable {
         Rule(kind: .unique(properties, name: name, ignoresCase: ignoringCase, nullsAreEqual: nullsEqual))
     }
 
+    /// No two objects have the same values of these properties: a primary key of several properties.
+    /// `realm.object(ofType:forPrimaryKeys:)` finds an object by them.
+    public static func primaryKey(_ first: String, _ second: String, _ more: String...) -> Rule {
+        Rule(
+            kind: .unique([first, second] + more, name: Self.primaryKeyName, ignoresCase: false, nullsAreEqual: false))
+    }
+
+    static let primaryKeyName = "primary key"
+
     /// A condition of the query language that each object meets. The names of properties are those of the file.
-    public static func check(_ condition: String, name: String = "") -> Rule {
-        Rule(kind: .check(condition, name: name))
+    public static func check(_ condition: String, name: String = "", at time: Time = .commit) -> Rule {
+        Rule(kind: .check(condition, name: name, isAtCall: time == .call))
+    }
+
+    /// The property, a link or another value, is not nil.
+    public static func required(_ property: String) -> Rule { Rule(kind: .short(.required, property, .none)) }
+
+    /// The least value.
+    public static func minimum(_ property: String, _ value: Int) -> Rule {
+        Rule(kind: .short(.min, property, .int(value)))
+    }
+
+    /// The least value.
+    public static func minimum(_ property: String, _ value: Double) -> Rule {
+        Rule(kind: .short(.min, property, .double(value)))
+    }
+
+    /// The greatest value.
+    public static func maximum(_ property: String, _ value: Int) -> Rule {
+        Rule(kind: .short(.max, property, .int(value)))
+    }
+
+    /// The greatest value.
+    public static func maximum(_ property: String, _ value: Double) -> Rule {
+        Rule(kind: .short(.max, property, .double(value)))
+    }
+
+    /// The least number of bytes of a text or of data.
+    public static func minimumLength(_ property: String, _ count: Int) -> Rule {
+        Rule(kind: .short(.minLength, property, .int(count)))
+    }
+
+    /// The greatest number of bytes of a text or of data.
+    public static func maximumLength(_ property: String, _ count: Int) -> Rule {
+        Rule(kind: .short(.maxLength, property, .int(count)))
+    }
+
+    /// The least number of elements of a collection.
+    public static func minimumCount(_ property: String, _ count: Int) -> Rule {
+        Rule(kind: .short(.minCount, property, .int(count)))
+    }
+
+    /// The greatest number of elements of a collection.
+    public static func maximumCount(_ property: String, _ count: Int) -> Rule {
+        Rule(kind: .short(.maxCount, property, .int(count)))
+    }
+
+    /// A property that the file defines by an expression over others, for conditions and sorts of every program:
+    /// `.computed("total", "price * count")`. `object.computed("total")` reads it.
+    public static func computed(_ name: String, _ expression: String) -> Rule {
+        Rule(kind: .computed(name, expression))
     }
 
     /// The value of new objects, in every program.
@@ -99,6 +183,9 @@ public struct Rule: Sendable {
 
     /// New objects get a new UUID.
     public static func initialUUID(_ property: String) -> Rule { Rule(kind: .initial(property, .newUUID)) }
+
+    /// New objects get a new ObjectId.
+    public static func initialObjectId(_ property: String) -> Rule { Rule(kind: .initial(property, .newObjectId)) }
 
     /// The time of the commit that created the object.
     public static func created(_ property: String) -> Rule { Rule(kind: .created(property)) }
@@ -168,10 +255,15 @@ extension ClassInfo {
             unique.ignoresCase = ignoresCase
             unique.nullsAreEqual = nullsAreEqual
             rules.unique.append(unique)
-        case .check(let condition, let name):
+        case .check(let condition, let name, let isAtCall):
             var check = ClassRules.Check(condition)
-            check.name = name
+            (check.name, check.isAtCall) = (name, isAtCall)
             rules.checks.append(check)
+        case .short(let form, let property, let limit):
+            do throws(EngineError) { try rules.add(form, column(property), limit.mixed) } catch {
+                misuse("\(name): \(error.message)")
+            }
+        case .computed(let name, let expression): rules.computed[Name(name)] = expression
         case .initial(let property, let value): rules.initial[column(property)] = value
         case .created(let property): rules.created.insert(column(property))
         case .modified(let property): rules.modified.insert(column(property))
@@ -203,51 +295,5 @@ extension Realm {
     public func savepoint<Result>(_ block: () throws -> Result) throws -> Result {
         guard isInWriteTransaction else { misuse("A savepoint can only begin inside a write transaction") }
         do { return try engine.savepoint(block) } catch let error as EngineError { throw Realm.Error.thrown(error) }
-    }
-
-    /// Returns the object with these values of a unique rule; nil if no object has them. Inside a write transaction the
-    /// changes so far count, too.
-    ///
-    /// - Parameter values: The values by the names of the properties, in the order of the rule.
-    /// - Throws: An error if the class has no unique rule for these properties.
-    public func object<Element: Object>(
-        ofType type: Element.Type, forUnique values: KeyValuePairs<String, Any?>
-    ) throws -> Element? {
-        let managed = core.managed(type)
-        do throws(EngineError) {
-            var names: [Name] = [], wanted: [EngineValue] = []
-            for (name, value) in values {
-                guard let property = managed.info.property(name) else {
-                    misuse("Invalid property name '\(name)' for class '\(managed.info.name)'.")
-                }
-                names.append(Name(property.column))
-                wanted.append(try core.value(value, for: property, managed.info))
-            }
-            let found = try wanted.withMixed { (mixed) throws(EngineError) in
-                try engine.inside { () throws(EngineError) in
-                    try engine.find(managed.table, unique: names, mixed)
-                }
-            }
-            return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
-        } catch { throw Realm.Error.thrown(error) }
-    }
-}
-
-extension [EngineValue] {
-    /// Calls `body` with the values. Their bytes are valid during the call.
-    fileprivate func withMixed<R>(_ body: ([Mixed]) throws(EngineError) -> R) throws(EngineError) -> R {
-        var taken: [Mixed] = []
-        return try take(0, &taken, body)
-    }
-
-    private func take<R>(_ index: Int, _ taken: inout [Mixed], _ body: ([Mixed]) throws(EngineError) -> R)
-        throws(EngineError) -> R
-    {
-        guard index < count else { return try body(taken) }
-        var copy = taken
-        return try self[index].withMixed { (mixed) throws(EngineError) in
-            copy.append(mixed)
-            return try take(index + 1, &copy, body)
-        }
     }
 }

@@ -39,6 +39,7 @@ The modules:
     collections  live views of lists, sets and dictionaries
     results      the results of queries
     models       classes declared as Python classes
+    families     models that inherit from each other
     kinds        enums and dates as types of properties
     expressions  conditions written with properties of models
     aggregates   sums and the like over groups
@@ -54,6 +55,7 @@ The modules:
 """
 
 from . import rules as _rules
+from ._computed import Computed, computed
 from ._library import lib as _lib
 from .changes import CollectionChange, DatabaseChange, DictionaryChange, Move, ObjectChange
 from .collections import Dictionary, List, SetView
@@ -136,6 +138,7 @@ __all__ = [
     "ClosedError",
     "CollectionChange",
     "CommitOutcomeUnknown",
+    "Computed",
     "Condition",
     "ConstraintError",
     "CorruptFileError",
@@ -213,6 +216,7 @@ __all__ = [
     "WrongThreadError",
     "backlinks",
     "check",
+    "computed",
     "field",
     "file_info",
     "library_version",

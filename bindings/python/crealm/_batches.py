@@ -24,7 +24,8 @@ from . import _library, _marshal as c
 from ._handle import Owner
 from ._library import lib
 from ._prototypes import ArrowArray, ArrowArrayStream, ArrowSchema
-from .errors import DataError, Error, InvalidatedError, SchemaError
+from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, SchemaError
+from .families import uniform
 from .schema import BoundClass
 from .values import ObjectId, Timestamp, timestamp_ns
 
@@ -233,7 +234,13 @@ def columns_of(bound: BoundClass, rows: Sequence[Any], update: str) -> List[Tupl
     """The columns of dictionaries that all have the same keys."""
     if set(map(type, rows)) != {dict} or not rows[0]:
         raise NotPlain
-    rows = _with_defaults(bound, rows, update)
+    if bound.type_name:
+        found = uniform(bound, rows) if update == "error" else None
+        if found is None:
+            raise NotPlain
+        bound, rows = bound.in_file, found
+    else:
+        rows = _with_defaults(bound, rows, update)
     names = list(rows[0])
     if any(facts.name not in names and name not in names for name, facts in bound.needed):
         raise NotPlain
@@ -300,6 +307,11 @@ def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch:
     stream = ArrowArrayStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
     schema = ArrowSchema()
     _check(stream, stream.get_schema(byref(stream), byref(schema)))
+    if bound.type_name and update != "error" and bound.primary_key is not None:
+        raise NotSupportedError(
+            f"{bound.name} shares its class of the file with others: columns cannot change its objects",
+            hint="Give the rows as dictionaries.",
+        )
     done = 0
     try:
         while True:
@@ -308,11 +320,58 @@ def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch:
             if not rows.release:
                 return done
             try:
-                done += _add_array(owner, bound, schema, rows, update, batch, done)
+                whole = _Completed(bound, schema, rows)
+                done += _add_array(owner, bound, whole.schema, whole.rows, update, batch, done)
             finally:
                 _release(rows)
     finally:
         _release(schema)
+
+
+class _Completed:
+    """A batch, with the columns that its class needs beside those of the batch; see `families`. The structs refer to
+    the memory of the batch."""
+
+    def __init__(self, bound: BoundClass, schema: ArrowSchema, rows: ArrowArray) -> None:
+        self.schema, self.rows = schema, rows
+        if not bound.type_name:
+            return
+        names = [ArrowSchema.from_address(child).name.decode("utf-8") for child in _children(schema)]
+        for name, child in zip(names, _children(rows)):
+            facts = bound.find(name) if bound.has(name) else None
+            if facts is not None and not facts.flags & c.NULLABLE and _has_null(ArrowArray.from_address(child)):
+                raise ConstraintError(f"{bound.where(facts)}: Cannot be None", code=3002)
+        length = rows.offset + rows.length
+        added = bound.added(names)
+        self._table = Table(length, [(name, _column(bound.find(name), [value] * length)) for name, value in added])
+        self._kept: List[Any] = []
+        self.schema = self._joined(ArrowSchema, schema, self._table.schema)
+        self.rows = self._joined(ArrowArray, rows, self._table.array)
+
+    def _joined(self, kind: Any, one: Any, other: Any) -> Any:
+        made = kind.from_buffer_copy(one)
+        children = [*_children(one), *_children(other)]
+        made.n_children, pointers = len(children), (c_void_p * len(children))(*children)
+        made.children = ctypes.addressof(pointers)
+        self._kept.append(pointers)
+        return made
+
+
+def _children(struct_: Union[ArrowSchema, ArrowArray]) -> Sequence[int]:
+    """The addresses of the columns."""
+    return (c_void_p * struct_.n_children).from_address(struct_.children)[:] if struct_.n_children else []
+
+
+def _has_null(array: ArrowArray) -> bool:
+    if array.null_count >= 0:
+        return bool(array.null_count)
+    bits = c_void_p.from_address(array.buffers).value if array.n_buffers else None
+    if not bits:
+        return False
+    end = array.offset + array.length
+    flags = int.from_bytes(ctypes.string_at(bits, (end + 7) // 8), "little") >> array.offset
+    there: int = bin(flags & ((1 << array.length) - 1)).count("1")
+    return bool(there < array.length)
 
 
 def _add_array(

@@ -910,6 +910,7 @@ class PropertyFacts(NamedTuple):
     public_name: str = ""
     origin: str = ""
     kind: Optional[Kind] = None  # Set if the model's type differs from the stored one; see `kinds`.
+    limit: Any = None  # The only model whose objects the link may lead to; set if the class of the file has others.
 
 
 class ClassFacts(NamedTuple):

@@ -272,7 +272,7 @@ def check_class(bound: BoundClass, property: Any) -> None:
 
 def _check_class(bound: Optional[BoundClass], path: Steps) -> None:
     """QueryError if a path begins with a property of another class than the queried one."""
-    if bound is not None and bound.name != path.model._realm_class:
+    if bound is not None and not bound.holds(path.model):
         raise QueryError(
             f"{path.model.__name__}.{path.steps[0].name} is no property of {bound.name}",
             hint="Conditions and orders are made of the properties of the class that is asked.",

@@ -12,6 +12,7 @@ from . import _marshal as c
 from ._handle import Handle, Owner
 from ._library import lib
 from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError, suggestion
+from .families import Families, bound_class
 from .observing import Watcher
 from .rules import find_unique, key_of, read as read_rules, values_of
 from .schema import BoundClass
@@ -69,12 +70,19 @@ class Session:
     _view_types: Mapping[int, Callable[..., Any]]  # The types of collections, by c.C_LIST and so on.
 
     def __init__(
-        self, owner: Owner, mode: str, models: Mapping[str, Type[Any]], *, is_dynamic: bool
+        self,
+        owner: Owner,
+        mode: str,
+        models: Mapping[str, Type[Any]],
+        *,
+        is_dynamic: bool,
+        families: Families = Families(),
     ) -> None:
         self._owner = owner
         self._mode = mode
         self._is_dynamic = is_dynamic
         self._models = models
+        self._families = families
         self._writing = False  # Whether a write block is running. The library may have ended the write already.
         # Refers to an object that only the block of the running write keeps alive: see Write.
         self._block: Optional[weakref.ref[Any]] = None
@@ -137,7 +145,8 @@ class Session:
 
     def _read_schema(self) -> None:
         classes = [
-            BoundClass(facts, self._models.get(facts.name), self._object_type) for facts in self._owner.call(c.read_schema)
+            bound_class(facts, self._models, self._object_type, self._families)
+            for facts in self._owner.call(c.read_schema)
         ]
         self._classes = {bound.key: bound for bound in classes}
         self._by_name = {bound.name: bound for bound in classes}
@@ -212,19 +221,29 @@ class Session:
 
     def _of_model(self, model: type) -> BoundClass:
         name = getattr(model, "_realm_class", None)
-        if self._models.get(name) is not model:  # type: ignore[arg-type]
+        if not self._has_model(model):
             self._owner.check()
             raise NoSuchClass(
                 f"{model.__name__} is not in the schema of this database",
                 path=self.path,
                 hint="Open the file with schema=[…] that lists it.",
             )
-        return self._named(name)  # type: ignore[arg-type]
+        bound = self._named(name)  # type: ignore[arg-type]
+        return bound if bound.model is model else bound.view(model)
+
+    def _has_model(self, model: type) -> bool:
+        """Whether a model class is in the schema of this database."""
+        name = getattr(model, "_realm_class", None)
+        if self._models.get(name) is model:  # type: ignore[arg-type]
+            return True
+        family = self._families.by_class.get(name)  # type: ignore[arg-type]
+        return family is not None and model in family.members
 
     def _model_named(self, name: str) -> Union[str, type]:
         """The model class with this Python name; if no model has it, the text itself as the name of a class in the
         file."""
-        return next((model for model in self._models.values() if model.__name__ == name), name)
+        members = (model for family in self._families.by_class.values() for model in family.members)
+        return next((model for model in (*self._models.values(), *members) if model.__name__ == name), name)
 
     def _makes_keys(self, bound: BoundClass) -> bool:
         """Whether the library makes the primary keys of a class."""
@@ -246,7 +265,7 @@ class Session:
         if not isinstance(key, tuple) or len(key) != len(columns):
             raise DataError(f"The primary key of {bound.name} is a tuple of {', '.join(columns)}")
         handle = self._find_by(bound, dict(zip(columns, key)))
-        return None if handle is None else self._object_of(handle, bound)
+        return None if handle is None else bound.only(self._object_of(handle, bound))
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
@@ -264,7 +283,7 @@ class Session:
     def _found(self, bound: BoundClass, primary_key: c.Encoded) -> Any:
         """The object with a primary key, as an object of the package; None if no object has it."""
         found = self._owner.call(_find_row, self._owner, bound.key, primary_key)
-        return None if found is None else bound.wrap(self, found[0], bound.key, found[1])
+        return None if found is None else bound.only(bound.wrap(self, found[0], bound.key, found[1]))
 
     def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
         """The handle of the object with a primary key; None if no object has it."""

@@ -178,6 +178,8 @@ class Plan:
 
     def _object(self, facts: c.PropertyFacts, value: Any) -> Planned:
         target = self.db._named(facts.target)
+        if facts.limit is not None:
+            target = target.view(facts.limit)
         if target.schema.embedded:
             return self._embedded(target, value)
         if isinstance(value, Row):
@@ -189,7 +191,7 @@ class Plan:
     def _link(self, value: Row, target: Optional[BoundClass]) -> Planned:
         """A link to an object. Unless `target` is None, the object must be of that class."""
         if value._db is None:
-            bound = self.db._of_model(type(value))
+            bound = self.db._of_model(type(value)).view(type(value))
         elif value._db is self.db:
             bound = value._bound()
         else:
@@ -197,7 +199,7 @@ class Plan:
                 f"The {value.class_name} belongs to another open database",
                 hint="Look the object up in this one, for example by its primary key.",
             )
-        if target is not None and bound is not target:
+        if target is not None and not target.accepts(bound):
             raise TypeMismatch(f"Needs an object of class {target.name}, not of {bound.name}")
         if bound.schema.embedded:
             raise TypeMismatch(
@@ -228,7 +230,7 @@ class Plan:
 
     def instance(self, instance: Instance) -> Addition:
         """A model instance that is not in a database yet, and everything that it refers to."""
-        bound = self.db._of_model(type(instance))
+        bound = self.db._of_model(type(instance)).view(type(instance))
         found = self._of_source.get((bound.key, id(instance)))
         if found is None:
             if bound.schema.embedded:
@@ -249,8 +251,9 @@ class Plan:
                     f"{bound.name} is an embedded class",
                     hint="Its objects are made by assigning them to a property.",
                 )
+            bound, own_values = bound.of_row(values)
             found = Addition(bound, values, None)
-            self._append(found, values)
+            self._append(found, own_values)
         return found
 
     def _append(self, addition: Addition, values: Mapping[str, Any]) -> None:
@@ -283,8 +286,11 @@ class Plan:
                 given = with_defaults(bound, given)
             elif instance is not None and addition.is_there and self.update == "modified":
                 given = {name: value for name, value in given.items() if instance._is_given(name)}
-            if not addition.is_there:
+            if addition.is_there:
+                given = bound.without_type(given)
+            else:
                 check_complete(bound, given)
+                given = bound.completed(given)
             for name, value in given.items():
                 facts = bound.find(name)
                 if facts is not key_facts:
@@ -292,9 +298,10 @@ class Plan:
 
     def _identity(self, bound: BoundClass) -> Optional[Sequence[str]]:
         """The properties of the unique rule that decides whether an object exists; None: its primary key decides."""
-        if self._by is not None and self._by[0] is bound:
+        if self._by is not None and self._by[0] is not None and self._by[0].accepts(bound):
             return self._by[1]
-        names = getattr(getattr(bound.model, "Meta", None), "primary_key", None)
+        model = getattr(bound.model, "_base", None) or bound.model
+        names = getattr(getattr(model, "Meta", None), "primary_key", None)
         return (names,) if isinstance(names, str) else names
 
     def _find_by(self, addition: Addition, given: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -303,6 +310,7 @@ class Plan:
         values = {name: given.get(bound.find(name).name, given.get(name)) for name in names}
         addition.handle = self.db._find_by(bound, values)
         addition.is_there = addition.handle is not None
+        self._check_there(addition, addition.handle)
         earlier = self._of_values.setdefault((bound.key, repr(list(values.values()))), addition)
         if earlier is not addition and None not in values.values():
             addition.twin = earlier
@@ -316,6 +324,7 @@ class Plan:
         bound = addition.bound
         addition.handle = self.db._find(bound, addition.key)
         addition.is_there = addition.handle is not None
+        self._check_there(addition, addition.handle)
         identity = (bound.key, c.decode(addition.key))
         earlier = self._keys.setdefault(identity, addition)
         if (addition.is_there or earlier is not addition) and self.update == "error":
@@ -325,6 +334,13 @@ class Plan:
             raise DuplicateKeyError(
                 f"There is a {bound.name} with primary key {value!r} already", code=1013, hint=hint
             )
+
+    def _check_there(self, addition: Addition, handle: Optional[Handle]) -> None:
+        """DuplicateKeyError if the object that exists is of another class, which has the same class of the file."""
+        bound = addition.bound
+        if handle is not None and not bound.check_there(self.db, handle):
+            text = f"The {bound.schema.name} that exists already is no {bound.name}, and does not become one"
+            raise DuplicateKeyError(text, code=1013)
 
     # Writing
 
@@ -362,6 +378,7 @@ class Plan:
             if self.update != "error":
                 addition.handle = self.db._find(addition.bound, key)
                 if addition.handle is not None:
+                    self._check_there(addition, addition.handle)
                     return  # An earlier object of this plan has the same primary key.
             addition.handle = owner.make(lib.realm_object_create_with_primary_key, class_key, key)
         made.append(addition.handle)
@@ -380,6 +397,15 @@ def located(error: Error, where: str) -> Error:
     error.message = f"{where}: {error.message}"
     error.args = (error.message, *error.args[1:])
     return error
+
+
+def check_limit(db: Session, facts: c.PropertyFacts, value: Any) -> None:
+    """TypeMismatch for an object of a class that a link property does not take, though the class of the file is the
+    same."""
+    if facts.limit is not None and isinstance(value, Row):
+        target = db._named(facts.target).view(facts.limit)
+        if value._db is db and not target.accepts(value._bound()):
+            raise TypeMismatch(f"Needs an object of class {target.name}, not of {value._bound().name}")
 
 
 def with_defaults(bound: BoundClass, values: Mapping[str, Any]) -> Mapping[str, Any]:

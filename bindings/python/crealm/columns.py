@@ -200,10 +200,14 @@ class Columnar:
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """An Arrow stream of all columns, for pyarrow, pandas, polars, duckdb and others. `requested_schema` is
         ignored."""
-        return _arrow.stream(self._rows_handle(), None, _ROWS)
+        return _arrow.stream(self._rows_handle(), self._shown_columns(), _ROWS)
 
     def __arrow_c_schema__(self) -> Any:
-        return _arrow.schema(self._rows_handle(), None)
+        return _arrow.schema(self._rows_handle(), self._shown_columns())
+
+    def _shown_columns(self) -> Optional[List[str]]:
+        """The columns of an export without names; None: all properties of the class in the file."""
+        return None
 
     def _kind_of(self, column: str) -> Optional[Kind]:
         """How a model converts the stored values of a column; None if it uses them unchanged."""
@@ -267,7 +271,7 @@ class Selection:
 
     def __init__(self, rows: Columnar, columns: Sequence[str]) -> None:
         self._rows = rows
-        self._columns = columns or None
+        self._columns = columns or rows._shown_columns()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return _arrow.stream(self._rows._rows_handle(), self._columns, _ROWS)

@@ -51,10 +51,11 @@ from .errors import (
     ReadOnlyError,
     UsageError,
 )
+from .families import Families, narrowed
 from .faults import Fault, Faults
 from .frozen import Freezable
 from .inspection import Location, LocationNode, LocationPart, Space
-from .objects import Object, Table
+from .objects import Object, Subtable, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .rules import BrokenRule, Savepoint
 from .schema import BoundClass, ClassSchema
@@ -102,6 +103,7 @@ class Database(Session):
         *,
         is_dynamic: bool,
         models: Optional[Mapping[str, Type[Model]]] = None,
+        families: Families = Families(),
         secret: c.Secret = c.Secret(),
         reopen: Optional[Callable[[c.Secret], Database]] = None,
         timeout: Optional[float] = None,
@@ -113,7 +115,7 @@ class Database(Session):
         self._by_thread = threading.local()  # See local.
         self._is_quiet = False  # Whether a missing close() causes no ResourceWarning.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
-        super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic)
+        super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic, families=families)
 
     # Properties of the database
 
@@ -142,9 +144,13 @@ class Database(Session):
     def __getitem__(self, class_name: str) -> Table[Any]: ...
 
     def __getitem__(self, class_name: Any) -> Table[Any]:
-        """The table of a class: db["Person"], or db[Person] for a model class."""
+        """The table of a class: db["Person"], or db[Person] for a model class. For a subclass of a class with
+        Meta.type_property it has the objects of that subclass and of its subclasses."""
         bound = self._class(class_name)
-        return Table(self, self._owner.make(lib.realm_object_find_all, bound.key), bound.key)
+        found = self._owner.make(lib.realm_object_find_all, bound.key)
+        if bound.part is None:
+            return Table(self, found, bound.key)
+        return Subtable(self, narrowed(self, found, bound), bound.key, model=bound.part)
 
     @overload
     def objects(self, class_name: Type[M]) -> Table[M]: ...
@@ -159,7 +165,7 @@ class Database(Session):
 
     def __contains__(self, class_name: object) -> bool:
         if isinstance(class_name, type):
-            return class_name in self._models.values()
+            return self._has_model(class_name)
         return class_name in self._by_name
 
     def __iter__(self) -> Iterator[str]:
@@ -227,13 +233,13 @@ class Database(Session):
         them. Inside a write also among its changes. UsageError if the class has no such rule."""
         bound = self._class(class_name)
         handle = self._find_by(bound, values)
-        return None if handle is None else self._object_of(handle, bound)
+        return None if handle is None else bound.only(self._object_of(handle, bound))
 
     def set_if_version(self, obj: Object, version: int, **values: Any) -> bool:
         """Sets properties of an object if its property with the rule `revision` still has this value: nobody changed the
         object since the program read it. Returns whether it had. Inside a write."""
         bound = obj._bound()
-        own = self.rules(bound.name)["properties"]
+        own = self._owner.call(_rules.read, bound.key)["properties"]
         name = next((n for n, rule in own.items() if rule.get("revision")), None)
         if name is None:
             raise UsageError(f"{bound.name} has no property with the rule revision", path=self.path)
@@ -285,7 +291,9 @@ class Database(Session):
         """
         realm = self._owner.call(lib.realm_freeze) or c.fail(self.path)
         owner = FrozenOwner(realm, self.path)
-        return Database(owner, "frozen", is_dynamic=False, models=self._models, secret=self._secret)
+        return Database(
+            owner, "frozen", is_dynamic=False, models=self._models, families=self._families, secret=self._secret
+        )
 
     def clone(self) -> "Database":
         """Opens the same file again, with the same mode, schema and key, for the calling thread. Any thread may call
@@ -395,7 +403,7 @@ class Database(Session):
             raise DataError(f"A batch has at least one row, not {batch}")
         if hasattr(rows, "__arrow_c_stream__"):
             if _frames.is_pandas(rows):
-                rows = _frames.table_of(rows, self[bound.name])
+                rows = _frames.table_of(rows, self[kind])
             return _batches.add_stream(self._owner, bound, rows, mode, batch)
         source: Iterable[Any] = rows
         if isinstance(rows, (str, os.PathLike)):
@@ -597,7 +605,8 @@ class Database(Session):
         before = None if previous is None else c.c_name(os.path.abspath(os.fsdecode(previous)))
         where = c.c_name(os.path.abspath(os.fsdecode(path)))
         with Attended(self._owner.attendant, progress):
-            return self._owner.call(c.backup_since, before, where)
+            size: int = self._owner.call(c.backup_since, before, where)
+        return size
 
     def change_key(
         self,

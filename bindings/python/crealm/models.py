@@ -27,6 +27,9 @@ set[str] and Dictionary[int] dict[str, int]: these give type checkers more infor
 the type of a property; it is the value of the property, or inside Annotated[int, crealm.field(…)]. An object of an
 Embedded class is part of exactly one other object. A single link or embedded object may always be None.
 
+A model that inherits from another one has its properties, and is a class of the file of its own; with type_property in
+the Meta of their base, models share a class of the file: see `families`.
+
 An instance that the program makes is a plain object: its properties are values, lists, sets and
 dictionaries of Python, and any thread may use it. db.add(instance) makes it, and everything that it refers to,
 objects of the database; from then on it is live, bound to the database's thread, and changes need a
@@ -68,11 +71,14 @@ from typing import (
 from uuid import UUID
 
 from . import _marshal as c
+from . import families
 from ._handle import Handle
 from ._library import lib
 from ._pages import attribute
 from ._session import Session
-from .errors import DataError, NoSuchProperty, SchemaError, TypeMismatch, suggestion
+from ._computed import Computed
+from .errors import DataError, NoSuchProperty, SchemaError, TypeMismatch, UsageError, suggestion
+from .families import Families, Family
 from .expressions import Member, Path
 from .kinds import Kind, kind_of
 from .objects import Object
@@ -163,6 +169,7 @@ class Field(_Descriptor, Generic[T]):
         # Whether the library makes the value of new objects, unless the program gives one.
         self.is_made = any(self.rules.get(name) for name in ("auto", "created", "modified", "revision"))
         self.is_made = self.is_made or "default" in self.rules
+        self.is_type = False  # Whether the value is the name of the object's class; see `families`.
         self._shape: Optional[Tuple[Any, int, bool]] = None
 
     def __copy__(self) -> Field[T]:
@@ -197,13 +204,16 @@ class Field(_Descriptor, Generic[T]):
         if db is None:
             return self._unmanaged(instance)
         try:
-            facts = db._classes[instance._class_key].properties[self.name]
+            bound = db._classes[instance._class_key]
+            facts = (bound.view(type(instance)) if bound.views else bound).properties[self.name]
         except KeyError:
-            facts = db._bound(instance._class_key).find(self.name)  # Raises an error that names the missing part.
+            facts = instance._bound().find(self.name)  # Raises an error that names the missing part.
         return instance._read(facts)
 
     def __set__(self, instance: Model, value: T) -> None:
-        if instance._db is None:
+        if self.is_type:
+            instance._refuse_type(value)
+        elif instance._db is None:
             instance._values[self.name] = self._taken(value)
             instance._given.add(self.name)
         else:
@@ -245,6 +255,8 @@ class Field(_Descriptor, Generic[T]):
 
     def _unmanaged(self, instance: Model) -> Any:
         values = instance._values
+        if self.is_type:
+            return instance._type_text
         try:
             return values[self.name]
         except KeyError:
@@ -550,20 +562,32 @@ class Model(Object, metaclass=_ModelType):
     _given: Set[str]
     _fields: ClassVar[Dict[str, Field[Any]]] = {}
     _backs: ClassVar[List[Backlinks[Any]]] = []
+    _computed: ClassVar[Dict[str, Computed]] = {}
     _realm_class: Optional[str] = None
     _is_embedded = False
+    # The base of the class if others share its class of the file, the property that tells them apart, and its value for
+    # this one; see `families`.
+    _base: ClassVar[Optional[Type[Model]]] = None
+    _type_name = ""
+    _type_text = ""
+    _is_abstract = False
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
         meta = cls.__dict__.get("Meta")
-        cls._realm_class = getattr(meta, "name", cls.__name__)
+        type_name = families.type_property(cls)
+        cls._realm_class = getattr(meta, "name", cls.__name__) if cls._base is None else cls.__name__
         fields: Dict[str, Field[Any]] = {}
         for base in reversed(cls.__mro__[1:]):
             fields.update(base.__dict__.get("_fields", {}))
         annotations = _annotations(cls)
+        if type_name is not None and type_name not in annotations:
+            inherited = fields.get(type_name, Field(name=type_name))
+            annotations[type_name] = str if inherited.annotation is MISSING else inherited.annotation
+            setattr(cls, type_name, Field(name=inherited.column))
         for name, annotation in annotations.items():
             value = cls.__dict__.get(name, MISSING)
-            if isinstance(value, Backlinks) or _is_class_variable(annotation):
+            if isinstance(value, (Backlinks, Computed)) or _is_class_variable(annotation):
                 continue
             if name in _RESERVED:
                 raise SchemaError(
@@ -584,14 +608,18 @@ class Model(Object, metaclass=_ModelType):
         if len(keys) > 1:
             raise SchemaError(f"{cls.__name__} has more than one primary key: {', '.join(keys)}")
         cls._fields = fields
+        families.join(cls, type_name)
         members: Dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             members.update(base.__dict__)
         cls._backs = [value for value in members.values() if isinstance(value, Backlinks)]
+        cls._computed = {name: value for name, value in members.items() if isinstance(value, Computed)}
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         if cls._realm_class is None:
             raise TypeError(f"{cls.__name__} is a base for classes of your own")
+        if cls._is_abstract:
+            raise TypeError(families.abstract_error(cls))
         self = object.__new__(cls)
         object.__setattr__(self, "_values", {})
         object.__setattr__(self, "_given", set())
@@ -603,11 +631,14 @@ class Model(Object, metaclass=_ModelType):
         for name, value in values.items():
             if name not in fields:
                 raise TypeError(f"{type(self).__name__}() has no property {name!r}{suggestion(name, fields)}")
-            self._values[name] = fields[name]._taken(value)
+            if fields[name].is_type:
+                self._refuse_type(value)
+            else:
+                self._values[name] = fields[name]._taken(value)
         self._given.update(values)
         for name, made in fields.items():
             if name not in values:
-                value = made._initial()
+                value = MISSING if made.is_type else made._initial()
                 if value is not MISSING:
                     self._values[name] = made._taken(value)
 
@@ -627,15 +658,32 @@ class Model(Object, metaclass=_ModelType):
             return self[name]
 
     def __getitem__(self, name: str) -> Any:
-        if self._db is not None:
-            return super().__getitem__(name)
-        return self._field(name)._unmanaged(self)
+        if self._db is None:
+            return self._field(name)._unmanaged(self)
+        if self._base is not None and name not in self._fields:
+            return self._read(self._facts(name))  # A page has the properties of all classes in the class of the file.
+        return super().__getitem__(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         if self._db is not None:
+            if self._base is not None and self._bound().is_type(self._facts(name)):
+                self._refuse_type(value)
+                return
             super().__setitem__(name, value)
         else:
             self._field(name).__set__(self, value)
+
+    def _refuse_type(self, value: Any) -> None:
+        """Raises if the value is another type than that of the instance."""
+        if value != self[self._type_name]:
+            kind = type(self).__name__
+            raise UsageError(
+                f"{kind}.{self._type_name}: an object of class {kind} stays one",
+                hint="Make an object of the other class, and delete this one.",
+            )
+
+    def _bound(self) -> BoundClass:
+        return super()._bound().view(type(self))
 
     def _field(self, name: str) -> Field[Any]:
         try:
@@ -650,12 +698,17 @@ class Model(Object, metaclass=_ModelType):
         """The name of the class in the file."""
         return str(self._realm_class)
 
+    @property
+    def _shown_class(self) -> str:
+        return type(self).__name__ if self._base not in (None, type(self)) else self.class_name
+
     @classmethod
     def from_dict(cls: Type[M], values: Mapping[str, Any]) -> M:
         """A plain instance with the values of a dictionary of the form of to_dict(). Dictionaries inside it become
         instances, too. DataError for a dictionary with "$ref", which only names an object; NoSuchProperty for an
-        unknown name."""
-        made = cls()
+        unknown name. The name of a subclass in the type property makes an instance of that class."""
+        has_type = cls._base is not None and cls._type_name in values
+        made: M = families.named(cls, values[cls._type_name])() if has_type else cls()
         for name, value in values.items():
             field = made._field(name)
             field.__set__(made, field._from_plain(value))
@@ -666,12 +719,16 @@ class Model(Object, metaclass=_ModelType):
     @classmethod
     def _member(cls, name: str) -> Optional[Member]:
         """The property or the backlinks with a name."""
-        found = cls._fields.get(name)
-        return found or next((back for back in cls._backs if back.name == name), None)
+        found: Optional[Member] = cls._fields.get(name) or cls._computed.get(name)
+        found = found or next((back for back in cls._backs if back.name == name), None)
+        if found is None and cls._base is not None:  # Paths may go on with properties of subclasses.
+            below = (one._member(name) for one in type.__subclasses__(cls))
+            return next((member for member in below if member is not None), None)
+        return found
 
     @classmethod
     def _member_names(cls) -> List[str]:
-        return [*cls._fields, *(back.name for back in cls._backs)]
+        return [*cls._fields, *(back.name for back in cls._backs), *cls._computed]
 
     @classmethod
     def _attributes(cls) -> Dict[str, str]:
@@ -690,7 +747,7 @@ class Model(Object, metaclass=_ModelType):
         found = {
             name: made._initial()
             for name, made in cls._fields.items()
-            if name not in without and made.column not in without
+            if name not in without and made.column not in without and not made.is_type
         }
         return {name: value for name, value in found.items() if value is not MISSING}
 
@@ -783,6 +840,7 @@ class Declared(NamedTuple):
     classes: Tuple[c.ClassFacts, ...]
     models: Dict[str, Type[Model]]
     rules: Dict[str, Any]  # By the names of classes, in JSON form.
+    families: Families = Families()
 
 
 Schema = Union[Iterable[Union[ClassSchema, Type[Model]]], Mapping[str, ClassSchema], ModuleType]
@@ -804,7 +862,10 @@ def declare(schema: Schema) -> Declared:
             raise TypeError(f"A schema is made of model classes and ClassSchema, not of {name}")
     if any(isinstance(item, ClassSchema) for item in items):
         return _read(items)
-    return _declared.get(tuple(items)) or _read(items)
+    known = _declared.get(tuple(items))
+    if known is not None and all(family.is_current(items) for family in known.families.by_class.values()):
+        return known
+    return _read(items)
 
 
 # A cache for schemas of model classes without annotations that are texts, whose meaning could change. Programs open
@@ -818,11 +879,14 @@ def _read(items: List[Any]) -> Declared:
     reader = _Reader(plain, [item for item in items if _is_model(item)])
     facts = reader.facts()
     rules = {item.name: item.rules for item in plain if item.rules}
-    for model in reader.models:
-        own = of_model(model, model._fields.values())
+    own_classes = [model for model in reader.models if model._base in (None, model)]
+    for model in own_classes:
+        family = reader.families.get(str(model._realm_class))
+        own = of_model(model, model._fields.values()) if family is None else families.rules_of(family)
         if own is not None:
             rules[str(model._realm_class)] = own
-    declared = Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models}, rules)
+    found = Families(reader.families, reader.limits)
+    declared = Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in own_classes}, rules, found)
     if not plain and not reader.has_texts:
         if len(_declared) >= _DECLARED_LIMIT:
             _declared.clear()
@@ -842,13 +906,22 @@ class _Reader:
     def __init__(self, plain: Iterable[ClassSchema], models: Iterable[Type[Model]]) -> None:
         self.names: Dict[str, Any] = {declared.name: declared.name for declared in plain}
         self.models: List[Type[Model]] = []
-        for model in models:
+        self.families: Dict[str, Family] = {}
+        self.limits: Dict[Any, Dict[str, Any]] = {}  # As in `Families`.
+        self.given = list(models)
+        for model in self.given:
             self.include(model)
 
     def include(self, model: Type[Model]) -> None:
-        if model not in self.models:
-            self.models.append(model)
-            self.names[model.__name__] = model
+        """Adds a model class. One of a family brings the whole family."""
+        if model in self.models:
+            return
+        added = (model,) if model._base is None else families.members(model._base, self.given)
+        if model not in added:
+            name = f"{model.__module__}.{model.__qualname__}"
+            raise SchemaError(f"{name} is out of date: the program declared {model._type_text!r} again")
+        self.models.extend(added)
+        self.names.update((one.__name__, one) for one in added)
 
     def facts(self) -> Tuple[c.ClassFacts, ...]:
         props = {}
@@ -856,7 +929,28 @@ class _Reader:
         for model in self.models:  # Grows meanwhile.
             props[model] = {made.column: self.prop(model, made) for made in model._fields.values()}
             sources[model] = [(back, self.source(model, back)) for back in model._backs]
-        return tuple(self.class_facts(model, props[model], sources[model]) for model in self.models)
+        return tuple(
+            self.class_facts(model, props[model], sources[model], model._attributes())
+            if model._base is None
+            else self.family_facts(model, props, sources)
+            for model in self.models
+            if model._base in (None, model)
+        )
+
+    def family_facts(self, base: Type[Model], props: Mapping[Any, Any], sources: Mapping[Any, Any]) -> c.ClassFacts:
+        """The class of the file for a base class and its subclasses."""
+        members = [model for model in self.models if model._base is base]
+        found, names = families.merged(members, props)
+        required = {
+            model: frozenset(
+                column
+                for column, prop in props[model].items()
+                if not prop.optional and not prop.collection and column not in props[base]
+            )
+            for model in members
+        }
+        self.families[str(base._realm_class)] = Family(base, tuple(members), required)
+        return self.class_facts(base, found, families.backlinks(members, sources), names)
 
     def prop(self, model: Type[Model], made: Field[Any]) -> Prop:
         where = f"{model.__name__}.{made.name}"
@@ -869,6 +963,8 @@ class _Reader:
                 )
             if _is_model(element):
                 self.include(element)
+                if element._base not in (None, element):
+                    self.limits.setdefault(model, {})[made.column] = element
             prop = Prop.__new__(Prop)
             prop._set_up(element, many, optional, made.index, made.fulltext)
             return prop
@@ -913,11 +1009,11 @@ class _Reader:
         model: Type[Model],
         props: Dict[str, Prop],
         sources: List[Tuple[Backlinks[Any], Tuple[str, str]]],
+        names: Dict[str, str],
     ) -> c.ClassFacts:
         key = next((made.column for made in model._fields.values() if made.primary_key), None)
         name = str(model._realm_class)
         facts = ClassSchema(name, props, primary_key=key, embedded=model._is_embedded)._facts()
-        names = model._attributes()
         public = [p._replace(public_name=names[p.name] * (names[p.name] != p.name)) for p in facts.properties]
         computed = [
             c.PropertyFacts(back.name, c.P_LINKING_OBJECTS, c.C_LIST, source, -1, 0, "", origin)

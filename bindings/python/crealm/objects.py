@@ -18,7 +18,9 @@ from ._session import Row, Session
 from ._shown import brief, table, text
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
-from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from ._computed import value_if_known
+from .errors import ConstraintError, DataError, Error, InvalidatedError, NoSuchProperty, UsageError
+from .families import narrowed
 from .frozen import Freezable
 from .observing import OBJECT, Observable, Paths, Subject, object_change
 from .results import AllObjects, Results
@@ -111,7 +113,11 @@ class Object(Observable, Freezable, Row):
                 return page[name][index]
             except KeyError:
                 pass
-        return self._read(self._facts(name))
+        try:
+            facts = self._facts(name)
+        except NoSuchProperty as unknown:
+            return value_if_known(self, name, unknown)
+        return self._read(facts)
 
     def __getitem__(self, name: str) -> Any:
         return self._property(name)
@@ -187,6 +193,10 @@ class Object(Observable, Freezable, Row):
         return self._bound().name
 
     @property
+    def _shown_class(self) -> str:
+        return self.class_name
+
+    @property
     def object_key(self) -> int:
         """The number of the row: unique in its class, the same for the life of the object."""
         if self._db is None:
@@ -233,8 +243,8 @@ class Object(Observable, Freezable, Row):
         self._bound()
         source = self._db._class(class_name)
         facts = source.find(property_name)
-        found = self._handle.make(lib.realm_get_backlinks, source.key, facts.key)
-        return Results(self._db, found, source.key)
+        found = narrowed(self._db, self._handle.make(lib.realm_get_backlinks, source.key, facts.key), source)
+        return Results(self._db, found, source.key, model=source.part)
 
     def _subject(self, paths: Paths) -> Subject:
         self._bound()
@@ -344,7 +354,7 @@ class Object(Observable, Freezable, Row):
 
 
 def _label(obj: Object) -> str:
-    return type(obj).__name__ if obj._db is None else f"{obj.class_name} {obj._key}"
+    return type(obj).__name__ if obj._db is None else f"{obj._shown_class} {obj._key}"
 
 
 _VIEWS: Dict[int, Tuple[Any, Any]] = {
@@ -378,7 +388,7 @@ class Table(AllObjects[T]):
         return self._bound().schema
 
     def _bound(self) -> BoundClass:
-        return self._db._bound(self._class_key)
+        return self._rows_class()
 
     def first(self) -> Optional[T]:
         """The object with the lowest key; None if the class has no objects."""
@@ -393,7 +403,7 @@ class Table(AllObjects[T]):
     def get(self, primary_key: Any, default: Any = None) -> Any:
         """The object with a primary key, or `default`. If the primary key has several properties, it is a tuple of
         their values."""
-        bound = self._db._bound(self._class_key)
+        bound = self._bound()
         facts = bound.primary_key
         if facts is None:
             found = self._db._found_by_key(bound, primary_key)
@@ -430,9 +440,21 @@ class Table(AllObjects[T]):
 
     def __repr__(self) -> str:
         try:
-            return f"<Table {self.name!r}: {len(self)} objects>"
+            return f"<{type(self).__name__} {self.name!r}: {len(self)} objects>"
         except Error as error:
             return f"<Table: {type(error).__name__}>"
+
+
+class Subtable(Table[T]):
+    """All objects of a class that shares its class of the file with others, and of its subclasses; see `families`."""
+
+    __slots__ = ()
+
+    def __len__(self) -> int:
+        return Results.__len__(self)
+
+    def __contains__(self, value: object) -> bool:
+        return Results.__contains__(self, value)
 
 
 def _detach(value: Any, depth: int, seen: SetOf[Any], set_type: Any) -> Any:

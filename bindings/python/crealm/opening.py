@@ -23,6 +23,7 @@ from ._prototypes import (
 from ._session import READING
 from .database import Database, check_timeout
 from .errors import DataError, Error, FileNotFound, NotSupportedError, PermissionDenied, SchemaError
+from .families import Families
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 from .rules import as_text
@@ -241,6 +242,7 @@ class _Way(NamedTuple):
                     self.mode,
                     is_dynamic=self.declared is None,
                     models=models,
+                    families=Families() if self.declared is None else self.declared.families,
                     secret=secret,
                     reopen=self._replace(progress=None).database,
                     timeout=self.timeout,

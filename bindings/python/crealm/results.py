@@ -29,7 +29,7 @@ from ._query import Query, check_class, distinct_text, ordered, sort_text, writt
 from ._sequences import Cut, position_in
 from ._session import Session
 from ._shown import COLUMNS, ROWS, table, text
-from ._store import located
+from ._store import check_limit, located
 from .aggregates import Aggregate, Grouping
 from .columns import Columnar, column_name
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NoSuchProperty, NotSupportedError, UsageError
@@ -74,6 +74,9 @@ class Queryable(Columnar, typing.Generic[T]):
 
     def _kind_of(self, column: str) -> Optional[Kind]:
         return self._results()._kind_of(column)
+
+    def _shown_columns(self) -> Optional[ListOf[str]]:
+        return self._results()._shown_columns()
 
     def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[T]:
         """The objects that meet a condition, in their current order.
@@ -193,7 +196,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     snapshot() keeps the positions of deleted objects, too.
     """
 
-    __slots__ = ("_db", "_handle", "_class_key", "_property", "_depth")
+    __slots__ = ("_db", "_handle", "_class_key", "_property", "_depth", "_model")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
@@ -203,12 +206,14 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         class_key: int,
         property: Optional[c.PropertyFacts] = None,
         depth: int = 1,
+        model: Any = None,
     ) -> None:
         self._db = db
         self._handle = handle
         self._class_key = class_key  # The class of the objects, or of the object that has the values.
         self._property = property  # The property that has the values; None if the rows are objects.
         self._depth = depth  # As in a View.
+        self._model = model  # The class of the objects, if it is a part of the class of the file; see `families`.
 
     @property
     def is_valid(self) -> bool:
@@ -346,7 +351,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             if bound is None:
                 return table(f"{count:,} values", ["value"], [[row] for row in rows], count - len(rows))
             names = list(bound.properties)
-            cells = [["deleted"] if row is None else [row[name] for name in names[:COLUMNS]] for row in rows]
+            cells = [["deleted"] if row is None else _cells(row, names[:COLUMNS]) for row in rows]
             return table(f"{bound.name}: {count:,}", names, cells, count - len(rows))
         except Error:
             return text(self)
@@ -357,7 +362,9 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _resolved_in(self: R, db: Session) -> Optional[R]:
         found = resolved(db._owner, self._handle, c.get_pointer, lib.realm_results_resolve_in)
-        return None if found is None else type(self)(db, found, self._class_key, self._property, self._depth)
+        if found is None:
+            return None
+        return type(self)(db, found, self._class_key, self._property, self._depth, self._model)
 
     # Asking
 
@@ -374,7 +381,14 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _row_class(self) -> Optional[BoundClass]:
         """The class of the rows; None if they are values."""
-        return None if self._property is not None else self._db._bound(self._class_key)
+        return None if self._property is not None else self._rows_class()
+
+    def _rows_class(self) -> BoundClass:
+        bound = self._db._bound(self._class_key)
+        return bound if self._model is None else bound.view(self._model)
+
+    def _shown_columns(self) -> Optional[ListOf[str]]:
+        return None if self._model is None else list(self._rows_class().properties)
 
     def _kind_of(self, column: str) -> Optional[Kind]:
         try:
@@ -395,7 +409,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return None if bound is not None and bound.schema.embedded else facts
 
     def _made(self, handle: Handle) -> Results[T]:
-        return Results(self._db, handle, self._class_key, self._property, self._depth)
+        return Results(self._db, handle, self._class_key, self._property, self._depth, self._model)
 
     def _where(self, condition: Any, values: Any, named: Any) -> Results[T]:
         if condition is _MISSING:
@@ -443,7 +457,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _snapshot(self) -> Results[T]:
         made = self._handle.make(lib.realm_results_snapshot)
-        return Snapshot(self._db, made, self._class_key, self._property, self._depth)
+        return Snapshot(self._db, made, self._class_key, self._property, self._depth, self._model)
 
     def _aggregate(self, function: str, property: Any) -> Any:
         if self._property is not None:
@@ -495,6 +509,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             self._db._require_write(bound.where(facts))
             if facts is bound.primary_key:
                 raise ConstraintError(f"{bound.where(facts)} is the primary key: it cannot be changed")
+            if bound.is_type(facts):
+                raise UsageError(f"{bound.where(facts)}: the class of an object never changes")
         encoded = [(facts.key, _single(self._db, bound, facts, value)) for facts, value in settings]
         count = 0
         rows: Results[Any] = self._snapshot()
@@ -602,9 +618,15 @@ def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) 
     try:
         if value is None and not facts.flags & c.NULLABLE:
             raise ConstraintError("Cannot be None", code=3002)
+        check_limit(db, facts, value)
         return c.encode_for(facts, db._plain(value))
     except (DataError, ConstraintError) as error:
         raise located(error, bound.where(facts))
+
+
+def _cells(row: Any, names: Iterable[str]) -> ListOf[Any]:
+    known = row._bound()
+    return [row[name] if known.has(name) else None for name in names]
 
 
 def results_of(
@@ -612,5 +634,5 @@ def results_of(
 ) -> Results[Any]:
     """The results of a collection, from a handle of the library; `property` and `class_key` are the collection's."""
     if property.type == c.P_OBJECT:
-        return Results(db, handle, db._named(property.target).key)
+        return Results(db, handle, db._named(property.target).key, model=property.limit)
     return Results(db, handle, class_key, property, depth)

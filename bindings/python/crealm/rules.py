@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_uint32, c_void_p, cast
 from datetime import datetime
 from decimal import Decimal
@@ -101,32 +102,50 @@ def of_model(model: Any, fields: Iterable[Any]) -> Optional[Dict[str, Any]]:
         if made.rules:
             properties[made.column] = made.rules
     meta = model.__dict__.get("Meta")
-    unique = [_unique(model, one, names) for one in getattr(meta, "unique", ())]
+    unique = [unique_rule(model, one, names) for one in getattr(meta, "unique", ())]
     key = getattr(meta, "primary_key", None)
     if key is not None:
-        unique.insert(0, _unique(model, {"properties": key, "name": PRIMARY_KEY}, names))
-    declared = getattr(meta, "checks", ())
-    pairs = declared.items() if isinstance(declared, Mapping) else [_pair(model, one) for one in declared]
-    checks = [{"name": name, "condition": str(text)} if name else str(text) for name, text in pairs]
+        unique.insert(0, unique_rule(model, {"properties": key, "name": PRIMARY_KEY}, names))
+    checks = [check for _, _, check in named_checks(model, getattr(meta, "checks", ()))]
+    computed = {name: made.expression for name, made in model._computed.items()}
     former = getattr(meta, "renamed_from", None)
-    if not (properties or unique or checks or former):
+    if not (properties or unique or checks or computed or former):
         return None
     rules: Dict[str, Any] = {"properties": properties, "unique": unique, "checks": checks}
+    if computed:
+        rules["computed"] = computed
     if former:
         rules["renamed_from"] = former
     return rules
 
 
-def _pair(model: Any, one: Any) -> Tuple[str, str]:
-    """Name and condition of a check: a text has no name, a pair has one."""
-    if isinstance(one, str):
-        return "", one
-    if isinstance(one, tuple) and len(one) == 2 and all(isinstance(part, str) for part in one):
-        return one
-    raise SchemaError(f"{model.__name__}.Meta.checks: a check is a condition, or (name, condition), not {one!r}")
+def named_checks(model: Any, declared: Any) -> List[Tuple[str, str, Any]]:
+    """Name, condition and JSON form of each check in Meta.checks."""
+    if isinstance(declared, Mapping):
+        return [_check(model, name, one) for name, one in declared.items()]
+    return [_check(model, *one) if isinstance(one, tuple) and len(one) == 2 else _check(model, "", one) for one in declared]
 
 
-def _unique(model: Any, one: Any, names: Mapping[str, str]) -> Any:
+def _check(model: Any, name: Any, one: Any) -> Tuple[str, str, Any]:
+    """A check: a condition, or {"condition": …, "at": "call"}."""
+    given = dict(one) if isinstance(one, Mapping) else {"condition": one}
+    condition, time = given.get("condition"), given.get("at", "commit")
+    if not (isinstance(name, str) and isinstance(condition, str) and time in ("call", "commit") and given.keys() <= {"condition", "at"}):
+        raise SchemaError(
+            f"{model.__name__}.Meta.checks: {name!r}: {one!r} is no check",
+            hint='A check is a condition, or {"condition": condition, "at": "call"}.',
+        )
+    if not name and time == "commit":
+        return name, condition, condition
+    check = {"name": name} if name else {}
+    check["condition"] = condition
+    if time == "call":
+        check["at"] = time
+    return name, condition, check
+
+
+def unique_rule(model: Any, one: Any, names: Mapping[str, str]) -> Any:
+    """A rule of Meta.unique in JSON form. `names`: those in the file by those in Python."""
     given = dict(one) if isinstance(one, Mapping) else {"properties": one}
     properties = given.get("properties", ())
     if isinstance(properties, str):
@@ -161,6 +180,9 @@ def of_field(
     for name, rule in (("on_delete", on_delete), ("on_target_delete", on_target_delete)):
         if rule is not None and rule not in DELETE_RULES:
             raise SchemaError(f"{name} is one of {', '.join(DELETE_RULES)}, not {rule!r}")
+    for name, limit in (("min", min), ("max", max)):
+        if isinstance(limit, float) and not math.isfinite(limit):
+            raise SchemaError(f"{name} is a finite number, not {limit!r}")
     given = {
         "unique": unique or None,
         "auto": auto or None,

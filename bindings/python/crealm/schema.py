@@ -23,7 +23,7 @@ import sys
 import typing
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 from uuid import UUID
 
 from . import _marshal as c
@@ -299,20 +299,27 @@ class BoundClass:
         "kind",
         "kinds",
         "needed",
+        "views",
     )
 
-    def __init__(self, facts: c.ClassFacts, model: Any, object_type: Any) -> None:
+    def __init__(
+        self, facts: c.ClassFacts, model: Any, object_type: Any, limits: Optional[Mapping[str, Any]] = None
+    ) -> None:
+        """limits: link properties that take objects of a subclass only, by names in the file; see `families`."""
         self.schema = ClassSchema._from_facts(facts)
         self.name = facts.name
         self.key = facts.key
         self.model = model
         self.wrap = (model or object_type)._wrap  # Makes an object from a handle.
         self.kind: Any = None  # The Python class of its objects in loops; set by the first loop.
-        names: Dict[str, str] = {} if model is None else model._attributes()
+        # The classes of Python whose objects are in this class of the file, if they are several; see `families`.
+        self.views: Dict[Any, BoundClass] = {}
+        limits, names = limits or {}, self._python_names()
         # By names in Python: how the model converts values whose types files do not have.
-        self.kinds: Dict[str, Kind] = {} if model is None else model._kinds()
+        self.kinds: Dict[str, Kind] = self._python_kinds()
         self.columns: Dict[str, c.PropertyFacts] = {
-            p.name: p._replace(kind=self.kinds.get(names.get(p.name, p.name))) for p in facts.properties
+            p.name: p._replace(kind=self.kinds.get(names.get(p.name, p.name)), limit=limits.get(p.name))
+            for p in facts.properties
         }
         # Properties for which new objects must have a value: their type has no value that is stored as zero.
         self.needed = [
@@ -323,6 +330,17 @@ class BoundClass:
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}
         self.primary_key = self.columns.get(facts.primary_key)
         self.key_name = names.get(facts.primary_key, facts.primary_key)
+
+    def _python_names(self) -> Dict[str, str]:
+        """Names in the file to names in Python."""
+        return {} if self.model is None else self.model._attributes()
+
+    def _python_kinds(self) -> Dict[str, Kind]:
+        return {} if self.model is None else self.model._kinds()
+
+    def has(self, name: str) -> bool:
+        """Whether the class has a property with a name."""
+        return name in self.properties or name in self.columns
 
     def find(self, name: str) -> c.PropertyFacts:
         """The property with a name; NoSuchProperty if the class has none."""
@@ -339,6 +357,67 @@ class BoundClass:
     def name_of(self, key: int) -> Optional[str]:
         """The name of the property with a key; None if the schema of the program does not have it."""
         return next((name for name, facts in self.properties.items() if facts.key == key), None)
+
+    # What differs if several classes of Python share a class of the file: see `families`.
+
+    @property
+    def type_name(self) -> str:
+        """The property with the name of an object's class; an empty text if there is none."""
+        return ""
+
+    def class_of(self, db: Any, text: Any) -> Any:
+        """The class of Python with a name in that property."""
+        return self.model
+
+    def view(self, model: Any) -> BoundClass:
+        """This class as a class of Python sees it."""
+        return self
+
+    def holds(self, model: Any) -> bool:
+        """Whether conditions on the objects may use properties of a model."""
+        return bool(self.name == model._realm_class)
+
+    def accepts(self, bound: BoundClass) -> bool:
+        """Whether a link to this class may lead to objects of another one."""
+        return bound is self
+
+    @property
+    def in_file(self) -> BoundClass:
+        """The whole class of the file."""
+        return self
+
+    @property
+    def part(self) -> Any:
+        """The model, if its objects are a part of those in the class of the file; else None."""
+        return None
+
+    def only(self, obj: Any) -> Any:
+        """The object, or None if it is in the class of the file, but not of this class."""
+        return obj
+
+    def of_row(self, values: Mapping[str, Any]) -> Tuple[BoundClass, Mapping[str, Any]]:
+        """The class of a row of values, and its values."""
+        return self, values
+
+    def completed(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values of a new object, with those that the file does not give it."""
+        return values
+
+    def without_type(self, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The values without the name of their class, which never changes."""
+        return values
+
+    def check_there(self, db: Any, handle: Any) -> bool:
+        """Whether an object of the class of the file is one of this class."""
+        return True
+
+    def added(self, names: Iterable[str]) -> List[Tuple[str, Any]]:
+        """The columns with the same value in each row that new objects need beside those with `names`."""
+        return []
+
+    def is_type(self, facts: c.PropertyFacts) -> bool:
+        """Whether a property is the name of the object's class."""
+        return False
 
 
 def class_facts(schema: Iterable[ClassSchema]) -> Tuple[c.ClassFacts, ...]:

@@ -3,6 +3,7 @@
 import random
 import threading
 from datetime import datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any, Dict, List, Optional, Set
 from uuid import UUID
 
@@ -364,6 +365,37 @@ def test_checks_name_class_key_and_check(path):
         assert len(db[Member]) == 1
 
 
+LIMITS = [
+    ("min", int, 0, -1, 0),
+    ("max", float, 2.5, 2.75, 2.5),
+    ("min_length", str, 2, "x", "é"),
+    ("max_length", str, 2, "éx", "é"),
+    ("min_count", List[int], 1, [], [1]),
+    ("max_count", Set[int], 1, {1, 2}, {2}),
+    ("required", Optional[int], True, None, 0),
+]
+
+
+@pytest.mark.parametrize("limit, kind, value, bad, good", LIMITS, ids=[one[0] for one in LIMITS])
+def test_each_limit(path, limit, kind, value, bad, good):
+    class Thing(crealm.Model):
+        p: kind = crealm.field(**{limit: value})
+
+    with crealm.open(path, schema=[Thing]) as db:
+        with db.write():
+            thing = db[Thing].create(p=good)
+        with pytest.raises(crealm.RuleBroken, match=rf"Check 'p\.{limit}' .*: object 0 of class 'Thing'"):
+            with db.write():
+                thing.p = bad
+        with db.write():
+            thing.p = bad
+            thing.p = good  # Only the end of the write counts.
+        with pytest.raises(crealm.RuleBroken, match=rf"p\.{limit}"):
+            with db.write():
+                db[Thing].create(p=bad)
+        assert len(db[Thing]) == 1
+
+
 def test_a_refused_commit_can_go_on(path):
     from crealm import _marshal as c
     from crealm._library import lib
@@ -495,6 +527,20 @@ def test_values_of_new_objects_come_from_the_file(path):
             assert not db.set_if_version(obj, 1, name="too late")
             assert db.set_if_version(obj, 2, name="in time")
         assert (obj.name, obj.version) == ("in time", 3)
+
+
+def test_object_ids_of_new_objects(path):
+    class Tagged(crealm.Model):
+        tag: crealm.ObjectId = crealm.field(file_default=crealm.NEW_OBJECT_ID)
+
+    crealm.open(path, schema=[Tagged]).close()
+    own = crealm.ObjectId("5f" * 12)
+    with crealm.open(path) as db:
+        assert db.rules("Tagged")["properties"] == {"tag": {"default": {"$new": "objectid"}}}
+        with db.write():
+            tags = {db["Tagged"].create().tag for _ in range(50)}
+            assert db["Tagged"].create(tag=own).tag == own
+        assert len(tags) == 50 and crealm.ObjectId("00" * 12) not in tags and own not in tags
 
 
 # ------------------------------------------------------------------------------------------------
@@ -876,8 +922,11 @@ def test_names_in_conditions_keep_their_meaning(path):
             db.add(A())
 
     renamed = crealm.ClassSchema("A", {"true": bool, "b": bool}, rules={"properties": {"true": {"renamed_from": "a"}}})
-    with pytest.raises(crealm.SchemaError, match="condition cannot contain"):
-        crealm.open(path, schema=[renamed])
+    with crealm.open(path, schema=[renamed]) as db:
+        assert [one["condition"] for one in db.rules("A")["checks"]] == ["tr\\ue == b"]
+        with pytest.raises(crealm.RuleBroken):
+            with db.write():
+                db["A"].create(**{"true": True})
 
 
 def test_limits_fit_their_property(path):
@@ -977,3 +1026,210 @@ def test_writes_of_a_library_without_rules(path):
         with db.write():
             db[Thing][0].n = 2
         assert db.broken_rules() == []
+
+
+# ------------------------------------------------------------------------------------------------
+# Checks at the call, computed properties, queries through unique rules
+# ------------------------------------------------------------------------------------------------
+
+
+class Span(crealm.Model):
+    low: int
+    high: int
+    note: str = ""
+    parts: List["Span"]
+    length: int = crealm.computed("high - low")
+    double: int = crealm.computed("length * 2")
+
+    class Meta:
+        checks = {
+            "order": {"condition": "low <= high", "at": "call"},
+            "few": {"condition": "parts.@count < 3", "at": "call"},
+            "short": "high - low < 100",
+        }
+
+
+def test_checks_at_the_call(path):
+    with crealm.open(path, schema=[Span]) as db:
+        assert {one["name"]: one.get("at") for one in db.rules(Span)["checks"]} == {"order": "call", "few": "call", "short": None}
+        with db.write():
+            new = db.add(Span(low=5, high=2))  # A new object is tested at the end.
+            new.high = 7
+            others = [db.add(Span()) for _ in range(3)]
+        with db.write():
+            for _ in range(3):
+                with pytest.raises(crealm.RuleBroken, match="order"):
+                    new.low = 8
+                assert (new.low, new.high, new.length) == (5, 7, 2)
+                new.note += "x"
+            new.parts.append(others[0])
+            new.parts.append(others[1])
+            with pytest.raises(crealm.RuleBroken, match="few"):
+                new.parts.append(others[2])
+            with pytest.raises(crealm.RuleBroken, match="few"):
+                new.parts = others
+            assert list(new.parts) == others[:2]
+            new.high = 1000  # Only the commit tests this check.
+            with db.savepoint() as inner:
+                with pytest.raises(crealm.RuleBroken):
+                    new.low = 2000
+                new.note = "inside"
+                inner.rollback()
+            assert new.note == "xxx"
+            new.high = 50
+        assert (new.low, new.high, new.note, len(new.parts)) == (5, 50, "xxx", 2)
+        assert not db.verify()
+
+
+def test_a_call_that_is_undone_is_not_told(path):
+    with crealm.open(path, schema=[Span]) as db:
+        with db.write():
+            one, two = db.add(Span(low=1, high=2)), db.add(Span(low=1, high=2))
+        seen = []
+        observation = db[Span].where("TRUEPREDICATE").observe(seen.append)
+        with db.write():
+            with pytest.raises(crealm.RuleBroken):
+                one.low = 3
+            two.high = 4
+        db.refresh()
+        observation.cancel()
+        assert seen[-1].modifications == (1,)
+
+
+def test_computed_properties(path):
+    with crealm.open(path, schema=[Span]) as db:
+        with db.write():
+            spans = [db.add(Span(low=low, high=low * low + 1)) for low in range(1, 9)]
+            assert spans[2].double == 2 * (10 - 3)
+            spans[0].parts = spans[1:3]
+        assert [o.low for o in db[Span].where(Span.double > 40)] == [5, 6, 7, 8]
+        assert [o.low for o in db[Span].where("length == $0 OR double == 2", 13)] == [1, 4]
+        assert [o.low for o in db[Span].where("TRUEPREDICATE").sort("-length")] == [8, 7, 6, 5, 4, 3, 2, 1]
+        assert db.rules(Span)["computed"] == {"length": "high - low", "double": "length * 2"}
+        with pytest.raises(AttributeError, match="computed"):
+            spans[0].length = 3
+        with pytest.raises(crealm.UsageError, match="computed"):
+            Span().length
+        with pytest.raises(crealm.QueryError, match="collection"):
+            db[Span].where("parts.length > 3").count()
+        with pytest.raises(AttributeError):
+            spans[0].nothing
+    with crealm.open(path) as db:
+        first = db["Span"][0]
+        assert (first.length, first["double"]) == (1, 2)
+        with pytest.raises(crealm.NoSuchProperty, match="nothing"):
+            first["nothing"]
+        assert db["Span"].where("double >= 2").count() == 8
+
+
+def test_computed_properties_follow_renames_and_end(path):
+    with crealm.open(path, schema=[Span]) as db:
+        with db.write():
+            db.add(Span(low=1, high=4))
+    renamed = crealm.ClassSchema("Span", {"top": int}, rules={"properties": {"top": {"renamed_from": "high"}}})
+    with crealm.open(path, schema=[renamed]) as db:
+        assert db.rules("Span")["computed"]["length"] == "top - low"
+    with crealm.open(path) as db:
+        assert db["Span"][0].double == 6
+        for expression in ("a + b", "low +", "low == 1", "3", "parts.low", "self + 1", "low SORT(low ASC)"):
+            with pytest.raises(crealm.QueryError):
+                with db.write():
+                    db.set_rules("Span", {"computed": {"self": expression}})
+        with pytest.raises(crealm.DataError, match="exists"):
+            with db.write():
+                db.set_rules("Span", {"computed": {"low": "low + 1"}})
+        with db.write():
+            db.set_rules("Span", {})
+        with pytest.raises(crealm.NoSuchProperty):
+            db["Span"][0]["double"]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_queries_through_unique_rules(path, seed):
+    """Each condition finds what reading all objects finds, whichever index answers it."""
+    chance = random.Random(seed)
+
+    class Row(crealm.Model):
+        a: int
+        b: str
+        c: Optional[int]
+        d: float
+        e: Optional["Row"]
+
+        class Meta:
+            unique = [("a", "b", "d"), ("b", "c"), {"properties": ["d", "a"], "nulls_equal": True}, ("e", "a")]
+
+    def fill(count):
+        for _ in range(count):
+            kept = len(db[Row])
+            values = {"a": chance.randrange(20), "b": chance.choice("xyzXÄ"), "c": chance.choice([None, 1, 2, 3]), "d": chance.randrange(40) / 4}
+            if chance.random() < 0.2 and kept:
+                values["e"] = db[Row][chance.randrange(kept)]
+            try:
+                with db.write():
+                    db.add(Row(**values))
+            except crealm.RuleBroken:
+                pass
+
+    def check():
+        link = db[Row][0]
+        literals = [("a", 3), ("b", "x"), ("c", 2), ("c", None), ("d", 2.5), ("e", link), ("e", None), ("a", 99)]
+        for _ in range(40):
+            some = chance.sample(literals, chance.randrange(1, 4))
+            joined = chance.choice([" AND ", " AND ", " OR "])
+            text = joined.join(f"{name} == ${i}" for i, (name, _) in enumerate(some))
+            test = all if joined == " AND " else any
+            wanted = [o.object_key for o in db[Row] if test(getattr(o, name) == value for name, value in some)]
+            found = db[Row].where(text, *(value for _, value in some))
+            assert [o.object_key for o in found] == wanted, (text, some)
+            assert found.count() == len(wanted)
+
+    with crealm.open(path, schema=[Row]) as db:
+        fill(120)
+        check()
+        assert db[Row].where("a == 3 AND b == 'x' AND d == 2.5").explain().access == "index"
+        assert db[Row].where("a == 3 AND b == 'x' AND d == 2.5").explain().tested <= 1
+        assert db[Row].where("a == 3 AND c == 2").explain().access == "index"
+        with db.write():
+            db[Row][0].a = 50
+            check()
+            assert db[Row].where("a == 3 AND b == 'x' AND d == 2.5").explain().access == "scan"
+        check()
+        found = db[Row][0]
+        assert db.find_unique(Row, d=found.d, a=found.a) == db.find_unique(Row, a=found.a, d=found.d) == found
+
+
+def test_names_of_any_kind_have_limits(path):
+    names = ["a b", "any", "none", "true", "NULL", "1x", "a.b", "@count", "it's", 'say "x"', "O7", "uuid", "tab\there", "ü", "\\", "$0", "-", "size"]
+    schema = crealm.ClassSchema("C", {name: int for name in names}, rules={"properties": {name: {"min": 1, "max": 9} for name in names}})
+    with crealm.open(path, schema=[schema]) as db:
+        good = {name: 1 for name in names}
+        with db.write():
+            db["C"].create(**good)
+        for name in names:
+            with pytest.raises(crealm.RuleBroken) as error:
+                with db.write():
+                    db["C"].create(**{**good, name: 10})
+            assert f"'{name}.max'" in str(error.value)
+
+
+@pytest.mark.parametrize("limits, error", [({"min_length": 1.5}, "whole number"), ({"min_length": -1}, "whole number"), ({"max_count": -1}, "whole number"), ({"min": "x"}, "finite number")])
+def test_limits_that_are_none(path, limits, error):
+    schema = crealm.ClassSchema("C", {"n": int}, rules={"properties": {"n": limits}})
+    with pytest.raises(crealm.DataError, match=error):
+        crealm.open(path, schema=[schema])
+
+
+def test_limits_of_decimals_and_dates(path):
+    class Sale(crealm.Model):
+        price: Decimal = crealm.field(min=Decimal("0.01"))
+        day: datetime = crealm.field(min=datetime(2020, 1, 1, tzinfo=timezone.utc))
+
+    good = {"price": Decimal("0.01"), "day": datetime(2020, 1, 1, tzinfo=timezone.utc)}
+    with crealm.open(path, schema=[Sale]) as db:
+        with db.write():
+            db.add(Sale(**good))
+        for name, value in (("price", Decimal("0.009")), ("day", datetime(2019, 12, 31, tzinfo=timezone.utc))):
+            with pytest.raises(crealm.RuleBroken, match=name):
+                with db.write():
+                    db.add(Sale(**{**good, name: value}))

@@ -79,6 +79,21 @@ extension Realm {
     /// Runs a change. A refused change has changed nothing. After a change that fails halfway, the transaction can only
     /// be rolled back.
     @inline(__always) func changing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        if CallChecks.areNeeded(transaction) { return try asOneCall { () throws(RealmError) in try plainly(body) } }
+        return try plainly(body)
+    }
+
+    /// Runs several changes as one: checks that are declared for each call are tested behind the last. After a refusal
+    /// nothing was changed.
+    @inline(never) package func asOneCall<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        guard CallChecks.areNeeded(transaction) else { return try body() }
+        do throws(RealmError) { return try callChecks.run(transaction, body) } catch {
+            stateCount &+= 1
+            throw error
+        }
+    }
+
+    @inline(__always) private func plainly<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let before = transaction.startChange()
         defer { transaction.endChange(before) }
         do throws(RealmError) { return try body() } catch {

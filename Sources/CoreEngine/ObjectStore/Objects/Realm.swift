@@ -107,6 +107,12 @@ public final class Realm: RealmOpening {
     /// Finds objects by unique rules.
     let uniqueLookup = UniqueLookup()
 
+    /// The computed properties that were read in this state.
+    package let computedProperties = ComputedProperties()
+
+    /// Tests the checks of each call.
+    let callChecks = CallChecks()
+
     /// Whether `close` was called. Any thread.
     public var isClosed: Bool { access.standing.load(ordering: .acquiring) & Standing.closed != 0 }
 

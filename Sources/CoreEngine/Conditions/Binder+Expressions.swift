@@ -4,6 +4,11 @@ extension Binder {
         switch syntax {
         case .constant, .list: throw .query("A constant stands where a property is needed")
         case .path(let steps, let quantifier, let end):
+            if quantifier == nil, end == .value, let inner = try computed(try spelledOut(steps), table) {
+                computedLevel += 1
+                defer { computedLevel -= 1 }
+                return try expression(inner, table)
+            }
             switch end {
             case .value: return try path(steps, table, quantifier)
             case .size: return try size(steps, table, quantifier)

@@ -39,14 +39,8 @@ struct IndexUse {
     var isTested = false
 }
 
-extension BoundQuery {
-    /// The plan for a whole table, without the number of rows it finds.
-    func plan(_ group: Group) throws(RealmError) -> QueryPlan {
-        let table = try open(group), objects = try table.count()
-        guard let use = try condition.indexUse(table) else {
-            return QueryPlan(access: .scan, objects: objects, tested: objects)
-        }
-        return QueryPlan(
-            access: use.access, property: use.column, objects: objects, tested: use.isTested ? use.candidates : 0)
+extension IndexUse {
+    init(_ unique: UniqueAccess) {
+        self.init(access: .index, column: unique.column, candidates: unique.keys.count, isTested: true)
     }
 }

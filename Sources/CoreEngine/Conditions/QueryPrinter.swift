@@ -19,25 +19,8 @@ final class QueryPrinter {
 
     init(_ group: Group) { self.group = group }
 
-    /// A name with its blanks escaped.
-    static func name(_ name: Name) -> String {
-        guard name.utf8.contains(where: { escape(of: $0) != nil }) else { return name.text }
-        var bytes: [UInt8] = []
-        for byte in name.utf8 {
-            if let escape = escape(of: byte) { bytes += [UInt8(ascii: "\\"), escape] } else { bytes.append(byte) }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func escape(of byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: " "): byte
-        case UInt8(ascii: "\n"): UInt8(ascii: "n")
-        case UInt8(ascii: "\r"): UInt8(ascii: "r")
-        case UInt8(ascii: "\t"): UInt8(ascii: "t")
-        default: nil
-        }
-    }
+    /// A name as the language writes it.
+    static func name(_ name: Name) -> String { Lexer.spelled(name) }
 
     /// The text that `body` writes, separate from `out`.
     func captured(_ body: (QueryPrinter) -> Void) -> String {

@@ -115,28 +115,46 @@ final class AndCondition: Condition {
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
+        let unique = try UniqueAccess(table, parts)
+        if let unique, unique.isWhole { return try matching(unique.keys, table) }
         for (i, part) in ordered.enumerated() {
-            guard let keys = try part.lookup(table) else { continue }
-            var kept: [ObjKey] = []
-            next: for key in keys {
-                try table.test()
-                for (j, other) in ordered.enumerated() where j != i {
-                    if try !other.matches(table, key) { continue next }
-                }
-                kept.append(key)
-            }
-            return kept
+            guard try isWorthwhile(part, table), let keys = try part.lookup(table) else { continue }
+            return try matching(keys, table, without: i)
         }
-        return nil
+        return try unique.map { (found) throws(RealmError) in try matching(found.keys, table) }
+    }
+
+    /// Whether testing the objects that an index finds for a part is faster than a scan of all: the class is small, or
+    /// few objects are found.
+    private func isWorthwhile(_ part: Condition, _ table: Table) throws(RealmError) -> Bool {
+        guard ordered.count > 1, let direct = part as? DirectCondition, let count = try direct.lookupCount(table) else {
+            return true
+        }
+        return try count <= UniqueAccess.most(table)
+    }
+
+    /// - Parameter known: the part that all of them meet.
+    private func matching(_ keys: [ObjKey], _ table: Table, without known: Int? = nil) throws(RealmError) -> [ObjKey] {
+        var kept: [ObjKey] = []
+        next: for key in keys {
+            try table.test()
+            for (i, part) in ordered.enumerated() where i != known {
+                if try !part.matches(table, key) { continue next }
+            }
+            kept.append(key)
+        }
+        return kept
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        let unique = try UniqueAccess(table, parts)
+        if let unique, unique.isWhole { return IndexUse(unique) }
         for part in ordered where !((part as? ConstantCondition)?.value ?? false) {
-            guard var use = try part.indexUse(table) else { continue }
+            guard try isWorthwhile(part, table), var use = try part.indexUse(table) else { continue }
             use.isTested = use.isTested || ordered.count > 1
             return use
         }
-        return nil
+        return unique.map { IndexUse($0) }
     }
 }
 

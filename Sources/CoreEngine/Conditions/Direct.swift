@@ -143,20 +143,31 @@ final class DirectCondition: Condition {
     }
 
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        usesIndex(table) ? try table.objects(with: constant, in: column) : nil
+        if usesIndex(table), let found = try table.objects(with: constant, in: column) { return found }
+        guard isEquality, let unique = try UniqueAccess(table, [self]) else { return nil }
+        var kept: [ObjKey] = []
+        for key in unique.keys where try matches(table, key) { kept.append(key) }
+        return kept
     }
 
     override func lookupCount(_ table: Table) throws(RealmError) -> Int? {
-        usesIndex(table) ? try table.count(of: constant, in: column) : nil
+        if usesIndex(table), let count = try table.count(of: constant, in: column) { return count }
+        return try lookup(table)?.count
     }
 
     override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
-        try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
+        if usesIndex(table), let found = try table.objects(with: constant, in: column) {
+            return IndexUse(access: .index, column: column, candidates: found.count)
+        }
+        return isEquality ? try UniqueAccess(table, [self]).map { IndexUse($0) } : nil
     }
+
+    /// Whether the condition is met by exactly the objects with this value.
+    var isEquality: Bool { op == .equal && !folds && !constant.isNaN }
 
     /// Whether an index would answer the condition.
     private func usesIndex(_ table: Table) -> Bool {
-        op == .equal && !folds && !constant.isNaN && table.facts(column)?.isFullTextIndexed == false
+        isEquality && table.facts(column)?.isFullTextIndexed == false
     }
 }
 

@@ -25,6 +25,10 @@ struct Binder {
     /// Variables of the enclosing subqueries, the innermost last.
     var variables: [(name: Name, table: TableKey)] = []
 
+    /// The computed properties that were replaced by their expressions, and how many of them contain the present place.
+    var computedUses = 0
+    var computedLevel = 0
+
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
         self.group = group
         self.names = names

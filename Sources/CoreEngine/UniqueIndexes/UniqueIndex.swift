@@ -1,12 +1,13 @@
-/// A unique rule and its index: a table that is no class, in which the key of a row is a hash of the values, and the row
-/// names the object. Format: rules.md §4.
+/// The index of a unique rule: a table that is no class, in which the key of a row is a hash of the values, and the row
+/// names the object. With several properties the upper half of the key is a hash of the first value, so that the entries
+/// of objects with that value are neighbours. Format: rules.md §4.
 ///
 /// Invariants
 /// 1. Each object whose values count has an entry at the hash of its values, or at one of the keys that follow without
 ///    a gap.
 /// 2. An entry may be left behind by a write of another library. So an entry counts only if its object has those
 ///    values now.
-final class UniqueRule {
+final class UniqueIndex {
     /// Types of properties that can be unique.
     static let types: [ColumnType] = [
         .int, .bool, .string, .binary, .timestamp, .float, .double, .objectId, .uuid, .link,
@@ -18,21 +19,23 @@ final class UniqueRule {
     private let key: ObjKey
     private let columns: [ColumnFacts]
     private let hashKey: [UInt8]
-    private let hashMask: UInt64
+
+    /// The bits of a key that each of its two hashes has.
+    private let hashBits: Int
 
     /// - Parameters:
     ///   - key: the row of the rule in the table of rules.
-    ///   - hashMask: the bits of a hash that count. Tests have few, so that different values have equal hashes.
+    ///   - hashBits: tests have few, so that different values have equal hashes.
     init(
-        _ group: Group, _ table: Table, _ row: RuleRow, _ key: ObjKey, hashMask: UInt64 = 0x3FFF_FFFF_FFFF_FFFF
+        _ group: Group, _ table: Table, _ row: RuleRow, _ key: ObjKey, hashBits: Int = 31
     ) throws(RealmError) {
-        self.hashMask = hashMask
+        self.hashBits = hashBits
         self.group = group
         self.table = table
         self.row = row
         self.key = key
         var columns: [ColumnFacts] = []
-        for column in Self.columns(row) {
+        for column in row.columns {
             guard let facts = table.facts(column) else { continue }
             columns.append(facts)
         }
@@ -48,11 +51,7 @@ final class UniqueRule {
     }
 
     /// Whether all properties of the rule still exist.
-    var isWhole: Bool { !columns.isEmpty && columns.count == Self.columns(row).count }
-
-    static func columns(_ row: RuleRow) -> [ColKey] {
-        row.text.split(separator: ",").compactMap { Int64($0).map { ColKey($0) } }
-    }
+    var isWhole: Bool { !columns.isEmpty && columns.count == row.columns.count }
 
     static func drop(_ group: Group, _ key: ObjKey) throws(RealmError) {
         if let index = try group.table(named: RuleTable.indexName(key)) { try group.removeTable(index) }
@@ -113,10 +112,9 @@ final class UniqueRule {
 
     /// Appends a value to `buffer`; false if it makes its object different from all others.
     private func append(_ value: Mixed) throws(RealmError) -> Bool {
-        let ignoresCase = row.number & Rules.uniqueIgnoresCase != 0
-        if try Self.append(value, to: &buffer, ignoringCase: ignoresCase) { return true }
+        if try Self.append(value, to: &buffer, ignoringCase: row.ignoresCase) { return true }
         buffer.append(0)
-        return row.number & Rules.uniqueNullsAreEqual != 0
+        return row.nullsAreEqual
     }
 
     /// The entry of an object; nil if it needs none.
@@ -203,8 +201,33 @@ final class UniqueRule {
 
     /// The first key of the entry of these values.
     func hash(_ bytes: [UInt8]) throws(RealmError) -> Int64 {
-        let word = try bytes.withBytes { (b) throws(RealmError) in Crypto.shortHash(b, key: hashKey) }
-        return Int64(word & hashMask)
+        let all = try shortHash(bytes, bytes.count)
+        guard columns.count > 1 else { return Int64(all & (1 << UInt64(2 * hashBits) - 1)) }
+        return try leadingKey(bytes) + Int64(all & (1 << UInt64(hashBits) - 1))
+    }
+
+    /// The least key of entries with the first of these values.
+    private func leadingKey(_ bytes: [UInt8]) throws(RealmError) -> Int64 {
+        let first = try shortHash(bytes, Self.length(of: bytes))
+        return Int64(first & (1 << UInt64(hashBits) - 1)) << Int64(hashBits)
+    }
+
+    private func shortHash(_ bytes: [UInt8], _ count: Int) throws(RealmError) -> UInt64 {
+        try bytes.withBytes { (b) throws(RealmError) in Crypto.shortHash(Bytes(rebasing: b[..<count]), key: hashKey) }
+    }
+
+    /// The number of bytes of the first value.
+    private static func length(of bytes: [UInt8]) -> Int {
+        switch bytes.first {
+        case 0: return 1
+        case 2: return 2
+        case 3, 4:
+            var count = 0
+            for (i, byte) in bytes[1..<9].enumerated() { count |= Int(byte) << (8 * i) }
+            return 9 + count
+        case 5, 7, 8: return 17
+        default: return 9
+        }
     }
 
     // MARK: Looking up
@@ -232,6 +255,61 @@ final class UniqueRule {
         guard let bytes = try values(table, entry.object) else { return nil }
         return try other(than: entry.object, with: bytes)
     }
+
+    /// The objects that may have these values of the first properties, ascending. nil: the index has no answer, or there
+    /// are more than `most`.
+    func candidates(_ wanted: [Mixed], most: Int) throws(RealmError) -> [ObjKey]? {
+        guard isWhole, 1...columns.count ~= wanted.count, let bytes = try values(wanted) else { return nil }
+        guard let (index, column) = try index() else { return [] }
+        var found: [ObjKey] = []
+        func add(_ place: ObjKey) throws(RealmError) -> Bool {
+            guard case .int(let raw)? = try index.get(place, column) else { return false }
+            try table.test()
+            if try table.isValid(ObjKey(raw)) { found.append(ObjKey(raw)) }
+            return found.count <= most
+        }
+        if wanted.count == columns.count {
+            var place = try hash(bytes)
+            while try add(ObjKey(place)) { place += 1 }
+        } else {
+            let range = try entries(from: try leadingKey(bytes), index)
+            guard range.count <= most else { return nil }
+            for i in range where try !add(index.rows.key(at: i)) { break }
+        }
+        guard found.count <= most else { return nil }
+        found.sort()
+        var kept: [ObjKey] = []
+        for key in found where kept.last != key { kept.append(key) }
+        return kept
+    }
+
+    /// The positions of all entries with the first value that belongs to this key.
+    private func entries(from first: Int64, _ index: Table) throws(RealmError) -> Range<Int> {
+        let count = try index.count(), behind = first + 1 << Int64(hashBits)
+        func position(of key: Int64) throws(RealmError) -> Int {
+            var low = 0, high = count
+            while low < high {
+                let middle = (low + high) / 2
+                if try index.rows.key(at: middle).raw < key { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+        let start = try position(of: first)
+        var end = try position(of: behind), next = behind
+        // Entries for which there was no place before the end of their keys.
+        guard end > start, try index.rows.key(at: end - 1).raw == behind - 1 else { return start..<end }
+        while end < count, try index.rows.key(at: end).raw == next { (end, next) = (end + 1, next + 1) }
+        return start..<end
+    }
+
+    /// Whether each object with given values of the first `count` properties has an entry. An object with a null has none,
+    /// unless nulls are equal.
+    func knowsAll(givenFirst count: Int) -> Bool {
+        row.nullsAreEqual || columns[count...].allSatisfy { !$0.isNullable && $0.type != .link }
+    }
+
+    /// The properties of the rule, in its order.
+    var properties: [ColKey] { columns.map(\.key) }
 
     /// The first object with these values, without the index.
     func search(_ bytes: [UInt8]) throws(RealmError) -> ObjKey? {
