@@ -1842,6 +1842,57 @@ static void test_unchanged_files(void) {
     CHECK(in_file("crealm_rules", NULL) > 0 && in_file("crealm_unique_", NULL) > 0);
 }
 
+static void test_computed(void) {
+    begin("computed properties");
+    add_class("C", "", 0);
+    add("n", INT, ONE, "", PLAIN);
+    add("name", STRING, ONE, "", PLAIN);
+    add("owner", LINK, ONE, "C", NULLABLE);
+    open_db("{\"C\": {\"computed\": {\"twice\": \"n * 2\", \"above\": \"owner.twice\", \"title\": \"owner.name\"}}}");
+    CHECK(write_db());
+    realm_object_t *a = create("C"), *b = create("C");
+    CHECK(set(a, "n", integer(21)) && set(a, "name", text("a")) && set(b, "n", integer(4)) && set(b, "owner", link_to(a)));
+    realm_value_t value;
+    CHECK(crealm_object_get_computed(a, "twice", &value) && value.type == RLM_TYPE_INT && value.integer == 42);
+    CHECK(crealm_object_get_computed(b, "above", &value) && value.type == RLM_TYPE_INT && value.integer == 42);
+    CHECK(crealm_object_get_computed(b, "title", &value) && value.type == RLM_TYPE_STRING && value.string.size == 1);
+    CHECK(crealm_object_get_computed(a, "above", &value) && value.type == RLM_TYPE_NULL);
+    CHECK(set(a, "n", integer(1)) && crealm_object_get_computed(b, "above", &value) && value.integer == 2 && commit());
+    realm_query_t* query = realm_query_parse(db, class_key("C"), "above == 2 OR twice > 100 SORT(twice ASC)", 0, NULL);
+    size_t found = 0;
+    CHECK(query && realm_query_count(query, &found) && found == 1);
+    realm_release(query);
+    FAILS(RLM_ERR_INVALID_PROPERTY, crealm_object_get_computed(a, "n", &value));
+    FAILS(RLM_ERR_INVALID_PROPERTY, crealm_object_get_computed(a, "nothing", &value));
+    CHECK(write_db() && realm_object_delete(a));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, crealm_object_get_computed(a, "twice", &value));
+    CHECK(rollback());
+    drop(a, b);
+    close_db();
+}
+
+static void test_checks_at_the_call(void) {
+    begin("checks at the call");
+    add_class("C", "", 0);
+    add("low", INT, ONE, "", PLAIN);
+    add("high", INT, ONE, "", PLAIN);
+    open_db("{\"C\": {\"checks\": [{\"condition\": \"low <= high\", \"at\": \"call\"}]}}");
+    CHECK(write_db());
+    realm_object_t *a = create("C"), *b = create("C");
+    CHECK(set(a, "low", integer(5)) && set(a, "high", integer(9)) && commit() && write_db());
+    FAILS(CREALM_ERR_RULE_BROKEN, set(a, "low", integer(10)));
+    CHECK(number(a, "low") == 5 && set(a, "low", integer(6)));
+    /* All values of one call count together. */
+    realm_property_key_t both[] = {key_of(a, "low"), key_of(a, "high")};
+    realm_value_t values[] = {integer(20), integer(30)}, wrong[] = {integer(40), integer(30)};
+    CHECK(realm_set_values(a, 2, both, values, false) && number(a, "low") == 20);
+    FAILS(CREALM_ERR_RULE_BROKEN, realm_set_values(a, 2, both, wrong, false));
+    CHECK(number(a, "low") == 20 && number(a, "high") == 30 && commit());
+    CHECK(number(a, "low") == 20 && number(b, "low") == 0);
+    drop(a, b);
+    close_db();
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
@@ -1859,6 +1910,8 @@ int main(void) {
     test_each_option_alone();
     test_unique_of_many();
     test_checks();
+    test_checks_at_the_call();
+    test_computed();
     test_defaults();
     test_times_and_revisions();
     test_declared_rules();

@@ -310,6 +310,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_get_broken_rules(t->realm, 10, &broken))
         CALL(crealm_object_find_by_unique(t->realm, class_key, names, &v, 1, &flag))
         CALL(crealm_object_set_if_version(t->object, number, v, 0, &flag))
+        CALL(crealm_object_get_computed(t->object, "x", &v))
         CALL(crealm_begin_savepoint(t->realm, &savepoint))
         CALL(crealm_release_savepoint(t->realm, 1))
         CALL(crealm_rollback_savepoint(t->realm, 1))

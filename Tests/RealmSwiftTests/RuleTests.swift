@@ -83,7 +83,7 @@ private final class Seat: Object {
     @Persisted var column: String
     @Persisted var guest: String
 
-    override class func rules() -> [Rule] { [.unique("row", "column", name: "primary key")] }
+    override class func rules() -> [Rule] { [.primaryKey("row", "column")] }
 }
 
 private final class Limited: Object {
@@ -94,11 +94,19 @@ private final class Limited: Object {
 
     override class func rules() -> [Rule] {
         [
-            .check("age >= 0", name: "age.min"), .check("age <= 150", name: "age.max"),
-            .check("name.@size >= 1", name: "name.min_length"), .check("name.@size <= 5", name: "name.max_length"),
-            .check("tags.@count >= 1", name: "tags.min_count"), .check("tags.@count <= 2", name: "tags.max_count"),
-            .check("parent != NULL", name: "parent.required"),
+            .minimum("age", 0), .maximum("age", 150), .minimumLength("name", 1), .maximumLength("name", 5),
+            .minimumCount("tags", 1), .maximumCount("tags", 2), .required("parent"),
         ]
+    }
+}
+
+private final class Span: Object {
+    @Persisted var low: Int
+    @Persisted var high: Int
+    @Persisted var version: Int
+
+    override class func rules() -> [Rule] {
+        [.check("low <= high", at: .call), .computed("length", "high - low"), .revision("version")]
     }
 }
 
@@ -358,16 +366,31 @@ private func isBroken(_ error: any Error) -> Bool { (error as? Realm.Error)?.eng
 
         /// Whether the order still had this version, and was changed.
         func setTotal(_ total: Double, ifVersion version: Int) throws -> Bool {
-            try realm.write {
-                guard order.version == version else { return false }
-                order.total = total
-                return true
-            }
+            try realm.write { try realm.set(order, "total", to: total, ifRevision: version) }
         }
         let seen = order.version
         #expect(try setTotal(5, ifVersion: seen))
         #expect(try !setTotal(6, ifVersion: seen))
         #expect(order.total == 5 && order.version == seen + 1)
+    }
+
+    @Test func checksAtTheCallAndComputedProperties() throws {
+        let place = try Place(), realm = try place.realm([Span.self])
+        let span = Span(), other = Span()
+        try realm.write {
+            (span.low, span.high, other.low, other.high) = (1, 5, 10, 30)
+            realm.add([span, other])
+        }
+        #expect(try span.computed("length") == .int(4))
+        #expect(realm.objects(Span.self).filter("length > 10").first == other)
+        #expect(realm.objects(Span.self).sorted(byKeyPath: "length", ascending: false).map(\.low) == [10, 1])
+        try realm.write {
+            let error = #expect(throws: Realm.Error.self) { _ = try realm.set(span, "low", to: 6, ifRevision: 1) }
+            #expect(error.map(isBroken) == true)
+            #expect(span.low == 1)
+        }
+        let error = #expect(throws: Realm.Error.self) { try span.computed("nothing") }
+        #expect(error != nil)
     }
 
     @Test func namesOf255Bytes() throws {

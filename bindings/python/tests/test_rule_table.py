@@ -122,6 +122,18 @@ RULES = {
         ['check "grown up": age >= 18 OR parent != NULL'], [{"age": 30}, {"age": 3, "parent": 0}],
         [("set", 1, "parent", None)], "grown up",
     ),
+    "check at the call": Case(
+        {"low": int, "high": int}, {"checks": [{"name": "order", "condition": "low <= high", "at": "call"}]},
+        ['check "order" at each call: low <= high'], [{"low": 1, "high": 3}], [("set", 0, "low", 4)], "order",
+    ),
+    "computed": Case(
+        {"n": int}, {"computed": {"twice": "n * 2"}}, ["computed twice: n * 2"], [{"n": 4}], [("set", 0, "n", 5)], None,
+        lambda things: getattr(things[0], "twice", None) == 10,
+    ),
+    "base class": Case(
+        {"type": str, "n": int}, {"subclasses": {"by": "type", "classes": {"Dog": {"extends": "Thing", "properties": []}}}},
+        ["subclass Dog of Thing (), named in type"], [{"type": "Dog", "n": 1}], [("create", {"type": "Cat", "n": 2})], "Cat",
+    ),
     "min": limit("min", 0, int, 0, -1, "p >= 0"),
     "max": limit("max", 2.5, float, 2.5, 2.75, "p <= 2.5"),
     "min_length": limit("min_length", 2, str, "é", "x", "p.@size >= 2"),
@@ -233,6 +245,8 @@ def test_json_schema(path, tmp_path, case):
         "properties",
         "unique",
         "checks",
+        "computed",
+        "subclasses",
     }
     out, back = tmp_path / "out.json", tmp_path / "back.realm"
     assert quiet(["export", path, out])[0] == 0 and quiet(["import", back, out])[:2] == (0, "")

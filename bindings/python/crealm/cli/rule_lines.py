@@ -20,6 +20,7 @@ def rule_lines(rules: Mapping[str, Any]) -> List[str]:
     owner  on_target_delete deny
     unique (country, number)
     check "grown up": age >= 18
+    computed total: price * count
     subclass Dog of Animal (breed), named in type
     """
     return [printable(line) for line in _lines(rules)]
@@ -37,7 +38,10 @@ def _lines(rules: Mapping[str, Any]) -> Iterator[str]:
         yield f"unique{_named(given)} ({', '.join(given['properties'])}){''.join(f', {mark}' for mark in marks)}"
     for one in rules.get("checks", ()):
         given = one if isinstance(one, Mapping) else {"condition": one}
-        yield f"check{_named(given)}: {given['condition']}"
+        time = " at each call" if given.get("at") == "call" else ""
+        yield f"check{_named(given)}{time}: {given['condition']}"
+    for name, expression in rules.get("computed", {}).items():
+        yield f"computed {name}: {expression}"
     yield from _subclass_lines(rules.get("subclasses", {}))
 
 

@@ -120,6 +120,12 @@ def _python_lines(
         if attributes[key] != key:
             marks.append(f"name={key!r}")
         yield f"    {attributes[key]}: {_python_type(prop, names, uses)}" + (f" = crealm.field({', '.join(marks)})" if marks else "")
+    for name, expression in declared.rules.get("computed", {}).items():
+        if name.isidentifier() and not keyword.iskeyword(name) and name not in [attributes[key] for key in declared.properties]:
+            uses.add("Any")
+            yield f"    {name}: Any = crealm.computed({expression!r})"
+        else:
+            unsaid.append({"computed": {name: expression}})
     meta = [*meta, *_python_meta(declared.rules, attributes, unsaid)]
     if meta:
         yield from ("", f"    class Meta{outer}:", *(f"        {line}" for line in meta))
@@ -175,18 +181,26 @@ def _python_meta(rules: Mapping[str, Any], attributes: Names, unsaid: List[Any])
     unique = [_python_unique(one, attributes) for one in rules.get("unique", ())]
     if unique:
         yield from ("unique = [", *(f"    {text}," for text in unique), "]")
-    checks = [(one.get("name", ""), one["condition"]) for one in rules.get("checks", ())]
+    checks = [(one.get("name", ""), _python_check(one)) for one in rules.get("checks", ())]
     if not any(name for name, _ in checks):
         lines = [f"    {condition!r}," for _, condition in checks]
         yield from ("checks = [", *lines, "]") if lines else ()
         return
-    named: Dict[str, str] = {}
+    named: Dict[str, Any] = {}
     for name, condition in checks:
         if name in named:
-            unsaid.append({"checks": [{"name": name, "condition": condition}]})
+            said = condition if isinstance(condition, dict) else {"condition": condition}
+            unsaid.append({"checks": [{"name": name, **said}]})
         else:
             named[name] = condition
     yield from ("checks = {", *(f"    {name!r}: {condition!r}," for name, condition in named.items()), "}")
+
+
+def _python_check(one: Mapping[str, Any]) -> Any:
+    """A check as Meta.checks declares it, without its name."""
+    if one.get("at") == "call":
+        return {"condition": one["condition"], "at": "call"}
+    return one["condition"]
 
 
 def _python_unique(one: Mapping[str, Any], attributes: Names) -> str:
