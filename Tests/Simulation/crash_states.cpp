@@ -94,15 +94,21 @@ void Examiner::judge(const Image& image, const std::string& name, const std::vec
     }
     Content content;
     Outcome why;
+    // A file that may be new gets its rules; the others have them.
+    bool declares_rules = true;
+    if (with_rules && std::all_of(allowed.begin(), allowed.end(), [](const Content& c) { return c.stamp > 0; }))
+        declares_rules = random.chance(50);
     for (auto& secret : secrets) {
-        Realm realm(process, path, secret, Realm::writing, with_schema);
+        auto opened = std::make_unique<Realm>(process, path, secret, Realm::writing, with_schema, declares_rules);
+        Realm& realm = *opened;
         why = realm.outcome();
         if (!realm.is_open()) continue;
         if (!realm.read(content)) found("%s: cannot be read: %d %s", what.c_str(), realm.outcome().code, realm.outcome().message.c_str());
         check(content);
         if (is_as_it_was) known[id] = content;
         std::string report;
-        if ((number % 8 == 0 || !knows_records) && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
+        bool is_verified = number % 8 == 0 || !knows_records || with_rules;
+        if (is_verified && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
         if (number % 4 == 0 && with_schema) {
             // A commit without changes must show the same content; then a new process must find a commit with changes.
             Content after;
@@ -118,9 +124,74 @@ void Examiner::judge(const Image& image, const std::string& name, const std::vec
             if (reopened != after) found("%s: after a commit: %s, not %s", what.c_str(), text_of(reopened).c_str(), text_of(after).c_str());
             if (!again.verify(report)) found("%s: not sound after a commit: %s", what.c_str(), report.c_str());
         }
+        if (with_rules && with_schema) {
+            if (!realm.is_open()) opened = std::make_unique<Realm>(process, path, secret);
+            judge_rules(std::move(opened), secret, what);
+        }
         return;
     }
     found("%s: does not open: %d %s", what.c_str(), why.code, why.message.c_str());
+}
+
+void Examiner::judge_rules(std::unique_ptr<Realm> realm, Secret secret, const std::string& what) {
+    std::string fault, path = realm->path;
+    auto fail = [&](const char* when, const std::string& text) {
+        found("%s: %s: %d %s", what.c_str(), when, realm->outcome().code, text.c_str());
+    };
+    auto check = [&](const char* when) {
+        bool good = realm->is_open() && realm->check_rules(fault);
+        if (!good) fail(when, fault.empty() ? realm->outcome().message : fault);
+    };
+    check("rules");
+    Content before, after;
+    bool good = realm->begin_write() && realm->write_under_rules(world.random) && realm->read(before);
+    if (!good || !realm->commit()) fail("a transaction with rules", realm->outcome().message);
+    check("rules after a transaction");
+    if (world.random.chance(30)) {
+        // Another process, which does not declare them.
+        realm = std::make_unique<Realm>(process, path, secret, Realm::writing, true, false);
+        check("rules of a new process");
+    }
+    std::string report;
+    if (!realm->read(after)) fail("read after a transaction with rules", realm->outcome().message);
+    if (after != before) fail("after a transaction with rules", text_of(after) + ", not " + text_of(before));
+    if (!realm->verify(report)) fail("not sound after a transaction with rules", report);
+}
+
+static bool replace(Image& image, const std::string& from, const std::string& to) {
+    bool was_there = false;
+    for (auto& [file, content] : image) {
+        uint8_t *at = content.data(), *end = at + content.size();
+        while ((at = (uint8_t*)memmem(at, (size_t)(end - at), from.data(), from.size()))) {
+            memcpy(at, to.data(), to.size());
+            was_there = true;
+        }
+    }
+    return was_there;
+}
+bool Examiner::break_rule(Image& image, const std::string& name, const std::string& rule, Content& content) {
+    std::string path = world.folder + name;
+    bool done = true;
+    auto use = [&](bool is_writing) {
+        world.restart(image);
+        process.revive(world);
+        {
+            Realm realm(process, path, Secret{plain, 0}, Realm::writing, true, false);
+            bool good = realm.is_open();
+            if (good && is_writing)
+                good = realm.begin_write() && realm.write_against_rules(rule, done) && realm.commit();
+            if (!good || !realm.read(content))
+                found("a deliberate fault: %d %s", realm.outcome().code, realm.outcome().message.c_str());
+        }
+        image = world.now();
+    };
+    // Closing the file writes the header to the disk, so that no record leads to the nodes that are changed now.
+    use(false);
+    if (rule == "index") return replace(image, "crealm_unique_", "hidden_unique_");
+    if (!replace(image, "crealm_rules", "hidden_rules")) return false;
+    use(true);
+    replace(image, "hidden_rules", "crealm_rules");
+    return done;
 }
 
 // ---- All states of some commits ---------------------------------------------------------------------------------------------------
@@ -176,6 +247,15 @@ struct Explorer {
         }
         is_inside = false;
     }
+    /* The examiner must find a deliberate fault. */
+    void break_rule() {
+        is_inside = true;
+        Image image = world.after({World::Choice::all, 0, 0, 0});
+        Content content;
+        if (examiner.break_rule(image, name, options.broken_rule, content))
+            examiner.examine(image, name, {Secret{plain, 0}}, {{content}, {}}, where + ", then against the rules");
+        is_inside = false;
+    }
     /* Runs an operation that changes the content. */
     void next(const std::string& what, const std::function<void()>& body) {
         where = what;
@@ -184,6 +264,7 @@ struct Explorer {
         // Fewer contents are allowed now.
         where = "after " + what;
         explore(10);
+        if (!options.broken_rule.empty() && secrets[0].form == plain) break_rule();
         round++;
         flushes = 0;
     }
@@ -212,6 +293,12 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
         realm = std::make_unique<Realm>(*e.writer, path, e.secrets[0]);
         must(realm->is_open(), "open");
     };
+    // A commit of a group is flushed alone when it moves nodes, to make the file shorter, and when a commit that waits
+    // for the disk follows. Called for the kth commit; `last` is the content before it.
+    auto flushed_alone = [&](int k, const Content& last, int& flushes, std::vector<Content>& alone) {
+        if (k > 0 && e.flushes > flushes) alone.push_back(last);
+        flushes = e.flushes;
+    };
     e.next("creation", open);
     for (int i = 1; i <= options.commits; i++) {
         if (shrinking_size && i > 2 && e.random.chance(20)) {
@@ -219,6 +306,16 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 must(realm->compact_online(), "compact online");
                 Content same;
                 must(realm->read(same) && same == e.allowed.newest[0], "read after the compaction");
+            });
+            continue;
+        }
+        if (with_rules && i > 2 && e.random.chance(8)) {
+            // A refused commit, and the transaction is rolled back; the next one goes on.
+            e.next("a refused commit", [&] {
+                Content same;
+                must(realm->begin_write() && realm->change(e.random, i), "change");
+                must(realm->refused_commit(e.random) && realm->rollback(), "refused commit");
+                must(realm->read(same) && same == e.allowed.newest[0], "read after a refused commit");
             });
             continue;
         }
@@ -290,17 +387,22 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 int count = 2 + (int)e.random.below(5);
                 bool is_plain = e.secrets[0].form == plain, is_alike = e.random.chance(50);
                 size_t length = e.random.below(2000u << e.random.below(5));
+                std::vector<Content> alone;
+                int flushes = 0;
                 e.next("a group of " + std::to_string(count) + " commits", [&] {
                     must(realm->commit_group(count, [&](int k) {
                         Content content;
                         int64_t stamp = i * 100 + k;
                         if (!(is_alike ? realm->change_note(stamp, length) : realm->change(e.random, stamp)) || !realm->read(content)) return false;
+                        flushed_alone(k, last, flushes, alone);
                         e.allowed = is_plain ? Survivors{{before, content}, e.allowed.older} : Survivors{{last, content}, {before, last}};
+                        if (is_plain) e.allowed.newest.insert(e.allowed.newest.end(), alone.begin(), alone.end());
                         if (!is_plain && k > 0) e.allowed.older.push_back(before);
                         last = content;
                         return true;
                     }), "group");
                     e.allowed = {{last}, {before}};
+                    e.allowed.older.insert(e.allowed.older.end(), alone.begin(), alone.end());
                     if (!is_plain) e.allowed.newest = {last};
                     Content same;
                     must(realm->read(same) && same == last, "read after the group");
@@ -317,13 +419,17 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 Content before = e.allowed.newest[0], seen, next;
                 std::vector<Content> all = {before};
                 Survivors earlier = e.allowed;
+                std::vector<Content> alone;
+                int flushes = 0;
                 bool is_dead = false;
                 e.next("a group cut short", [&] {
                     bool good = realm->commit_group(3, [&](int k) {
                         Content content;
                         if (!realm->change(e.random, i * 100 + k) || !realm->read(content)) return false;
+                        flushed_alone(k, all.back(), flushes, alone);
                         all.push_back(content);
                         e.allowed.newest = {before, content};
+                        e.allowed.newest.insert(e.allowed.newest.end(), alone.begin(), alone.end());
                         if (k == 2) e.writer->plan = Plan{e.random.chance(50) ? Fault::killed : Fault::killed_after, 0, all_calls, e.random.below(12)};
                         return true;
                     });
@@ -337,10 +443,12 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 realm = std::move(second);
                 // The last commit may not have been published.
                 e.allowed.newest = {before, all[2], all[3]};
+                e.allowed.newest.insert(e.allowed.newest.end(), alone.begin(), alone.end());
                 must(realm->begin_write() && realm->read(seen), "begin write after a group that was cut short");
                 if (seen != all[3] && (seen != all[2] || !is_dead)) found("after a group that was cut short: %s", text_of(seen).c_str());
                 e.allowed = {{seen}, {before}};
                 e.allowed.older.insert(e.allowed.older.end(), earlier.older.begin(), earlier.older.end());
+                e.allowed.older.insert(e.allowed.older.end(), alone.begin(), alone.end());
                 must(realm->change(e.random, ++i) && realm->read(next), "change");
                 e.allowed.newest.push_back(next);
                 e.next("the commit after it", [&] {

@@ -1,4 +1,4 @@
-#include "database.h"
+#include "values.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -9,6 +9,7 @@
 Library libraries[process_limit];
 crealm_durability_e durability = CREALM_DURABILITY_FULL;
 size_t shrinking_size = 0;
+bool with_rules = false;
 const char* const form_names[form_count] = {"plain", "xchacha", "gcm", "realm"};
 
 enum { accounts = 8, start = 1000, most_items = 40 };
@@ -116,22 +117,41 @@ static realm_schema_t* make_schema(Library& l) {
     const realm_property_info_t state[] = {property("id", RLM_PROPERTY_TYPE_INT, RLM_PROPERTY_PRIMARY_KEY),
                                            property("stamp", RLM_PROPERTY_TYPE_INT), property("items", RLM_PROPERTY_TYPE_INT),
                                            property("weight", RLM_PROPERTY_TYPE_INT)};
-    const char* names[] = {"Account", "Item", "State"};
-    const char* primary[] = {"id", "", "id"};
-    const size_t counts[] = {3, 8, 4};
-    const realm_property_info_t* properties[] = {account, item, state};
-    realm_class_info_t classes[3];
-    memset(classes, 0, sizeof classes);
-    for (int i = 0; i < 3; i++) {
-        classes[i].name = names[i];
-        classes[i].primary_key = primary[i];
-        classes[i].num_properties = counts[i];
-        classes[i].key = RLM_INVALID_CLASS_KEY;
+    std::vector<std::vector<realm_property_info_t>> properties = {{std::begin(account), std::end(account)},
+                                                                  {std::begin(item), std::end(item)},
+                                                                  {std::begin(state), std::end(state)}};
+    std::vector<std::pair<const char*, const char*>> names = {{"Account", "id"}, {"Item", ""}, {"State", "id"}};
+    if (with_rules) {
+        const int date = RLM_PROPERTY_TYPE_TIMESTAMP, number = RLM_PROPERTY_TYPE_INT, key = RLM_PROPERTY_PRIMARY_KEY,
+                  optional = RLM_PROPERTY_NULLABLE, link = RLM_PROPERTY_TYPE_OBJECT;
+        auto p = [](const char* name, int type, int flags = 0, const char* target = "") {
+            return property(name, (realm_property_type_e)type, flags, target);
+        };
+        properties.push_back({p("id", number, key), p("touch", number), p("revision", number)});
+        properties.push_back({p("id", number, key), p("touch", number), p("row", number), p("seat", number, optional),
+                              p("age", number), p("team", link, optional, "Team"),
+                              p("favorite", link, optional, "Part"),
+                              property("parts", RLM_PROPERTY_TYPE_OBJECT, 0, "Part", RLM_COLLECTION_TYPE_LIST),
+                              p("created", date), p("modified", date), p("revision", number)});
+        properties.push_back({p("number", number), p("touch", number), p("label", RLM_PROPERTY_TYPE_STRING, optional),
+                              p("boss", link, optional, "Member"), p("modified", date), p("revision", number)});
+        properties.push_back({p("id", number, key), p("team", number), p("member", number), p("part", number)});
+        for (auto& one : {"Team", "Member", "Part", "Highest"}) names.push_back({one, strcmp(one, "Part") ? "id" : ""});
     }
-    return l.realm_schema_new(classes, 3, properties);
+    std::vector<realm_class_info_t> classes(names.size());
+    std::vector<const realm_property_info_t*> all;
+    for (size_t i = 0; i < names.size(); i++) {
+        memset(&classes[i], 0, sizeof classes[i]);
+        classes[i].name = names[i].first;
+        classes[i].primary_key = names[i].second;
+        classes[i].num_properties = properties[i].size();
+        classes[i].key = RLM_INVALID_CLASS_KEY;
+        all.push_back(properties[i].data());
+    }
+    return l.realm_schema_new(classes.data(), classes.size(), all.data());
 }
 
-Realm::Realm(Process& p, const std::string& at, Secret secret, Access access, bool with_schema)
+Realm::Realm(Process& p, const std::string& at, Secret secret, Access access, bool with_schema, bool declares_rules)
     : process(p), path(at), l(libraries[p.number]) {
     realm_config_t* c = config(at, secret);
     if (access == immutable) l.realm_config_set_schema_mode(c, RLM_SCHEMA_MODE_IMMUTABLE);
@@ -141,7 +161,10 @@ Realm::Realm(Process& p, const std::string& at, Secret secret, Access access, bo
         l.realm_config_set_schema(c, schema);
         l.realm_config_set_schema_version(c, 1);
         l.realm_release(schema);
+        has_rules = with_rules;
+        if (has_rules && declares_rules) l.crealm_config_set_rules(c, declared_rules);
     }
+    if (has_rules) l.crealm_config_set_refuse_broken_rules(c, true);
     realm = l.realm_open(c);
     did(realm != nullptr);
     l.realm_release(c);
@@ -165,20 +188,21 @@ bool Realm::key_of(realm_class_key_t table, const char* name, realm_property_key
     key = info.key;
     return found;
 }
+bool Realm::table_of(const char* name, realm_class_key_t& key) {
+    bool found = false;
+    realm_class_info_t info;
+    memset(&info, 0, sizeof info);
+    if (!did(l.realm_find_class(realm, name, &found, &info))) return false;
+    key = info.key;
+    return found;
+}
 bool Realm::find_keys() {
-    auto table = [&](const char* name, realm_class_key_t& key) {
-        bool found = false;
-        realm_class_info_t info;
-        memset(&info, 0, sizeof info);
-        if (!did(l.realm_find_class(realm, name, &found, &info))) return false;
-        key = info.key;
-        return found;
-    };
+    auto table = [&](const char* name, realm_class_key_t& key) { return table_of(name, key); };
     return table("Account", account) && table("Item", item) && table("State", state) && key_of(account, "balance", balance) &&
            key_of(account, "note", note) && key_of(item, "n", n) && key_of(item, "text", text) && key_of(item, "data", data) &&
            key_of(item, "owner", owner) && key_of(item, "numbers", numbers) && key_of(item, "friends", friends) &&
            key_of(item, "names", names) && key_of(item, "extras", extras) && key_of(state, "stamp", stamp_of) &&
-           key_of(state, "items", items) && key_of(state, "weight", weight);
+           key_of(state, "items", items) && key_of(state, "weight", weight) && (!has_rules || find_keys_of_rules());
 }
 
 bool Realm::copy_to(const std::string& to, Secret secret) {
@@ -203,35 +227,6 @@ bool Realm::verify(std::string& report) {
 
 // ---- Changing ---------------------------------------------------------------------------------------------------------------------
 
-static realm_value_t null() {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = RLM_TYPE_NULL;
-    return v;
-}
-static realm_value_t integer(int64_t i) {
-    realm_value_t v = null();
-    v.type = RLM_TYPE_INT;
-    v.integer = i;
-    return v;
-}
-/* Borrows the text. */
-static realm_value_t string(const std::string& s) {
-    realm_value_t v = null();
-    v.type = RLM_TYPE_STRING;
-    v.string = {s.data(), s.size()};
-    return v;
-}
-/* A handle that releases itself. */
-template <typename T> struct Held {
-    Library& l;
-    T* p;
-    ~Held() {
-        if (p) l.realm_release(p);
-    }
-    operator T*() const { return p; }
-};
-
 bool Realm::set(realm_object_t* object, realm_property_key_t key, realm_value_t v) { return did(l.realm_set_value(object, key, v, false)); }
 bool Realm::get(realm_object_t* object, realm_property_key_t key, int64_t& value) {
     realm_value_t v;
@@ -252,7 +247,8 @@ bool Realm::change_note(int64_t stamp, size_t length) {
     Held<realm_object_t> s{l, l.realm_object_find_with_primary_key(realm, state, integer(0), nullptr)};
     Held<realm_object_t> a{l, l.realm_object_find_with_primary_key(realm, account, integer(0), nullptr)};
     const std::string words(length, (char)('a' + stamp % 26));
-    return did(s.p && a.p) && set(a, note, string(words)) && set(s, stamp_of, integer(stamp));
+    if (!did(s.p && a.p) || !set(a, note, string(words)) || !set(s, stamp_of, integer(stamp))) return false;
+    return !has_rules || change_alike_under_rules(stamp);
 }
 
 bool Realm::change(Random& random, int64_t stamp, bool large) {
@@ -359,7 +355,8 @@ bool Realm::change(Random& random, int64_t stamp, bool large) {
         if (!did(o.p != nullptr) || !get(o, n, number) || !did(l.realm_object_delete(o))) return false;
         count--, sum -= number;
     }
-    return set(s, items, integer(count)) && set(s, weight, integer(sum)) && set(s, stamp_of, integer(stamp));
+    if (!set(s, items, integer(count)) || !set(s, weight, integer(sum))) return false;
+    return set(s, stamp_of, integer(stamp)) && (!has_rules || change_under_rules(random));
 }
 
 // ---- Reading ----------------------------------------------------------------------------------------------------------------------
@@ -375,8 +372,8 @@ void mix(uint64_t& h, const void* data, size_t n) {
     for (; n; n--) v = v << 8 | *p++;
     h = (h ^ v) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
 }
-static void mix(uint64_t& h, int64_t n) { mix(h, &n, 8); }
-static void mix(uint64_t& h, const realm_value_t& v) {
+void mix(uint64_t& h, int64_t n) { mix(h, &n, 8); }
+void mix(uint64_t& h, const realm_value_t& v) {
     mix(h, (int64_t)v.type);
     switch (v.type) {
         case RLM_TYPE_NULL: break;
@@ -436,8 +433,13 @@ bool Realm::read_property(realm_object_t* object, const realm_property_info_t& p
     }
 }
 bool Realm::read(Content& content) {
+    // The library writes times and revisions when it commits: the content is that of the coming commit.
+    return scan(content, has_rules && is_writing() ? Stamps::predicted : Stamps::stored);
+}
+bool Realm::scan(Content& content, Stamps stamps) {
     mixed = false;
     content = Content();
+    if (stamps == Stamps::noted) base.clear();
     uint64_t h = 1;
     realm_class_key_t keys[64];
     size_t classes = 0, properties = 0, count = 0;
@@ -457,6 +459,10 @@ bool Realm::read(Content& content) {
             Held<realm_object_t> o{l, l.realm_results_get_object(objects, i)};
             if (!did(o.p != nullptr)) return false;
             mix(h, l.realm_object_get_key(o));
+            if (has_rules && has_stamps(keys[c])) {
+                if (!read_stamped(o, keys[c], all, properties, stamps, h)) return false;
+                continue;
+            }
             for (size_t p = 0; p < properties; p++)
                 if (!read_property(o, all[p], h)) return false;
             int64_t value = 0;
@@ -507,8 +513,10 @@ static void group_begun(realm_userdata_t p) {
     else group.good = false, group.why = outcome_of(group.l, false);
 }
 bool Realm::commit_group(int count, const std::function<bool(int)>& change) {
-    Group group{l, realm, change, 0, 0, 0, true, {}};
+    const std::function<bool(int)> noted_change = [&](int k) { return note_objects() && change(k); };
+    Group group{l, realm, has_rules ? noted_change : change, 0, 0, 0, true, {}};
     waiting = nullptr;
+    is_in_group = true;
     for (int i = 0; i < count; i++)
         if (!did(l.realm_async_begin_write(realm, group_begun, &group, nullptr, false, nullptr))) return false;
     while (waiting && (group.begun < count || group.completed < group.committed)) {
@@ -516,6 +524,7 @@ bool Realm::commit_group(int count, const std::function<bool(int)>& change) {
         waiting = nullptr;
         l.realm_scheduler_perform_work(queue);
     }
+    is_in_group = false;
     last = group.why;
     if (group.good && (group.committed < count || group.completed < count)) last = Outcome{false, 0, "the group did not end"};
     return last.good;

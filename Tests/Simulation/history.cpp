@@ -422,6 +422,9 @@ struct History {
             Realm copied(guest, other, secret);
             Content c;
             if (!copied.is_open() || !copied.read(c)) found("the copy: %d %s", copied.outcome().code, copied.outcome().message.c_str());
+            std::string fault;
+            if (with_rules && !copied.check_rules(fault))
+                found("the copy: %s", fault.empty() ? copied.outcome().message.c_str() : fault.c_str());
             if (user.is_sure && c != user.seen) found("the copy holds %s, not %s", text_of(c).c_str(), text_of(user.seen).c_str());
         } else if (!user.process->dead) {
             if (!faulty && user.is_sure) found("copy: %d %s", user.realm->outcome().code, user.realm->outcome().message.c_str());
@@ -471,6 +474,8 @@ struct History {
             observe(c, "a fresh process");
             std::string report;
             if (random.chance(15) && !realm.verify(report)) found("a fresh process: not sound: %s", report.c_str());
+            if (with_rules && !realm.check_rules(report))
+                found("a fresh process: %s", report.empty() ? realm.outcome().message.c_str() : report.c_str());
             return;
         }
         found("a fresh process does not open the file: %d %s", why.code, why.message.c_str());

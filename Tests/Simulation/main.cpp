@@ -3,7 +3,8 @@
  *
  *     simulate crash-states|histories|nth LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
  *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--plain-names] [--skip FAULT]
- *              [--shrink N] [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
+ *              [--shrink N] [--rules] [--lose-flush N] [--break-rule RULE] [--fixtures DIR] [--folder DIR] [--trace]
+ *              [--here]
  *
  *     crash-states  the states that a loss of power may leave of every commit, compaction and change of key
  *     histories     several processes, failing calls, full disks, killed processes, losses of power
@@ -14,8 +15,10 @@
  * `--states` ends after that many states. `--from`: only the states of the Nth operation and later. `--torn`: a sector
  * being written may be a mixture. `--twice`: commits wait for the disk twice. `--plain-names`: only flushing the folder
  * makes names durable. `--shrink N`: files of N bytes and more shrink when a quarter of them is free, and online
- * compactions are among the operations. `--lose-flush N` is a deliberate fault: the Nth flush of each operation, 0 for all of them, does
- * nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
+ * compactions are among the operations. `--rules`: the file has rules (rules.cpp); in each state they must hold, and
+ * one more transaction must keep them. Deliberate faults: `--lose-flush N`: the Nth flush of each operation, 0 for all
+ * of them, does nothing. `--break-rule unique|check|counter|index`: a program that does not know the rules writes a
+ * plain file. `--skip`: a fault that does not happen, by its name in world.cpp.
  */
 
 #include "simulation.h"
@@ -110,6 +113,8 @@ static void read_options(int count, char** words) {
         else if (word == "--fixtures") options.fixtures = value();
         else if (word == "--twice") durability = CREALM_DURABILITY_TWO_FLUSHES;
         else if (word == "--shrink") shrinking_size = std::stoull(value());
+        else if (word == "--rules") with_rules = true;
+        else if (word == "--break-rule") options.broken_rule = value();
         else if (word == "--torn") options.torn = true;
         else if (word == "--plain-names") options.plain_names = true;
         else if (word == "--trace") options.trace = true;
@@ -189,7 +194,9 @@ int main(int count, char** words) {
         {"crash states", c.states}, {"distinct", c.distinct}, {"without commit records", c.without_records},
         {"distinct", c.distinct_without_records}, {"losses of power while opening", c.recoveries}, {"operations", c.operations},
         {"commits", c.commits}, {"failed commits", c.failed_commits}, {"of them unknown", c.unknown}, {"faults", c.faults},
-        {"killed processes", c.kills}, {"losses of power", c.power_cuts}, {"refusals after a fault", c.refusals}};
+        {"killed processes", c.kills}, {"losses of power", c.power_cuts}, {"refusals after a fault", c.refusals},
+        {"checks of all rules", c.rule_checks}, {"refused commits", c.refused_commits},
+        {"refused deletions", c.refused_deletions}, {"undone savepoints", c.savepoints}};
     for (auto& [name, value] : all)
         if (value) printf(" %llu %s;", (unsigned long long)value, name);
     printf("\n");

@@ -172,6 +172,9 @@ std::vector<Operation> operations(Form form) {
              return delete_files(s.user, s.path, done, o);
          }},
     };
+    if (with_rules)
+        all.push_back({"refused commit", [](Scene& s) { begin(s, false), s.after = s.before; },
+                       [](Scene& s, Outcome& o) { return outcome(o, *s.realm, s.realm->refused_commit(s.random)); }});
     // Files of other formats and the streaming form become ordinary ones when they are opened.
     if (form == plain && !options.fixtures.empty())
         for (const char* file : {"sdk/f10-swift-all-types", "sdk/f11-swift-converter-dogs", "sdk/f20-swift-embedded", "sdk/f22-dotnet-mixed-collections",

@@ -36,19 +36,26 @@ if [ "$long" = --long ]; then
     run histories histories --seeds 1-2500 --jobs 2
     run histories-shrinking histories --seeds 1-500 --jobs 2 --shrink 8192
     run nth nth --seeds 0-19 --jobs 2
+    run crash-states-rules crash-states --rules --seeds 1-10 --commits 12 --jobs 2
+    run crash-states-rules-shrinking crash-states --rules --seeds 11-14 --commits 12 --jobs 2 --shrink 8192
+    run histories-rules histories --rules --seeds 1-500 --jobs 2
+    run nth-rules nth --rules --seeds 0-20 --jobs 2
     [ ! -d "$fixtures/sdk" ] || run nth-upgrades nth --seeds 20-26 --forms plain --fixtures "$fixtures" --jobs 2
     # A copy of the sources with a planted fault: space is used again one commit too early.
     faulty=$out/faulty
     rm -rf "$faulty" && mkdir -p "$faulty/Tests"
     cp -r Package.swift Sources include Scripts "$faulty" && cp -r Tests/CoreEngine*Tests "$faulty/Tests"
-    (cd "$faulty" && sed -i 's/let last = base.map .* ?? .max/let last = base ?? .max/' Sources/CoreEngine/Storage/FreeSpace.swift \
-        && ! cmp -s Sources/CoreEngine/Storage/FreeSpace.swift ../../../../Sources/CoreEngine/Storage/FreeSpace.swift \
+    (cd "$faulty" && sed -i 's/let last = base.map .* ?? .max/let last = base ?? .max/' Sources/CoreEngine/Placement/FreeSpace.swift \
+        && ! cmp -s Sources/CoreEngine/Placement/FreeSpace.swift ../../../../Sources/CoreEngine/Placement/FreeSpace.swift \
         && swift build --product CRealm --quiet) || exit 1
     must_find space-used-early "$(realpath "$faulty/.build/debug/libCRealm.so")" crash-states --seeds 1-9 --commits 30 --forms plain
 else
     run crash-states crash-states --seeds 1-2 --commits 6 --jobs 2
     run histories histories --seeds 1-8 --jobs 2
     run nth nth --seeds 11-11 --jobs 2
+    # Files with rules.
+    run crash-states-rules crash-states --rules --seeds 1-1 --commits 1 --from 1 --jobs 2
+    run histories-rules histories --rules --seeds 1-3 --jobs 2
     # Files that shrink: a cut behind the end of the version to which the header on the disk leads, and a file in which
     # nodes were moved back and forth without end.
     run crash-states-shrinking crash-states --seeds 3-3 --commits 6 --forms plain --shrink 8192
@@ -63,5 +70,9 @@ else
     for seed in 74 431 432 506 826 1422 1699 1983 14884; do run histories-$seed histories --seeds $seed-$seed; done
 fi
 must_find flush-lost "$library" crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
+for rule in unique check counter index; do
+    must_find "rule-broken-$rule" "$library" crash-states --rules --seeds 1-1 --forms plain --commits 2 --from 9 \
+        --break-rule $rule
+done
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

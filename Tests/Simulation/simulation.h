@@ -16,6 +16,7 @@ struct Options {
     uint64_t first_seed = 1, last_seed = 1, states = 0;
     int jobs = 1, commits = 12, steps = 60, from = 0;
     std::vector<std::string> skipped; /* faults that do not happen */
+    std::string broken_rule;          /* a deliberate fault: what is written against the rules */
     std::vector<Form> forms = {plain, xchacha, gcm, realms};
     int lost_flush = -1; /* which of each operation; 0: all */
     bool torn = false, trace = false, in_process = false, plain_names = false;
@@ -27,7 +28,7 @@ bool is_skipped(Fault fault);
 struct Counts {
     std::atomic<uint64_t> runs, failed, states, distinct, without_records, distinct_without_records;
     std::atomic<uint64_t> commits, failed_commits, unknown, faults, kills, power_cuts, recoveries, refusals,
-        operations, calls;
+        operations, calls, rule_checks, refused_commits, refused_deletions, savepoints;
 };
 extern Counts* counts;
 
@@ -59,6 +60,9 @@ public:
        examined before, only its content is compared with the allowed ones. */
     void examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const Survivors& allowed,
                  const std::string& what, bool with_schema = true);
+    /* A deliberate fault: a program that does not know the rules has written the (plain) file. Returns whether it did;
+       `content` is then that of the image. */
+    bool break_rule(Image& image, const std::string& name, const std::string& rule, Content& content);
     World world;
 
 private:
@@ -69,6 +73,8 @@ private:
 
     void judge(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
                const std::string& what, bool with_schema, bool knows_records);
+    /* The rules hold in what a realm reads, and one more transaction keeps them. */
+    void judge_rules(std::unique_ptr<Realm> realm, Secret secret, const std::string& what);
 };
 std::string text_of(const World::Choice& choice);
 std::string text_of(const Content& content);

@@ -131,6 +131,7 @@ struct World {
     std::map<std::string, ino_t> durable_names;
     std::vector<NameChange> name_changes;
     bool is_off = false; /* the power is off */
+    int64_t seconds = 0; /* the time of day; 0: that of the real machine */
     uint64_t would_block = 0, flushes = 0, changes = 0;
     /* Called before each call of a living process. */
     std::function<void(Process&, Call)> before_call;

@@ -27,7 +27,7 @@ extension Group {
         case (.revision, let name?): rules.revision.insert(name)
         case (.typeProperty, let name?):
             (rules.typeProperty, rules.isAbstract) = (name, row.isAbstract)
-            rules.typeName = table.className?.text == row.label ? "" : row.label
+            rules.typeName = table.className == Name(row.label) ? "" : row.label
         case (.subclass, _):
             var subclass = ClassRules.Subclass(row.label)
             if case .string(let parent) = row.value { subclass.parent = String(decoding: parent, as: UTF8.self) }

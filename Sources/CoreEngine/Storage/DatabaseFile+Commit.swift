@@ -222,10 +222,21 @@ extension DatabaseFile {
         try file.synchronizeData()
         let header = try readHeader()
         if header.liveTopRef != UInt64(topRef.offset) {
-            try writeHeader(header.selecting(UInt64(topRef.offset), format: Format.currentVersion))
+            try writeHeader(header.selecting(UInt64(topRef.offset), format: Format.currentVersion), from: header)
         }
         try file.synchronizeData()
         headerState = .onDisk
+    }
+
+    /// Writes a header that selects the other slot. In plain files the slot is on the disk before the bit that selects
+    /// it: the file may have been written with two flushes, which rely on single bytes only.
+    private func writeHeader(_ new: FileHeader, from old: FileHeader) throws(RealmError) {
+        guard pages == nil else { return try writeHeader(new) }
+        var unselected = new
+        unselected.flags = old.flags
+        try writeHeader(unselected)
+        try file.synchronizeData()
+        try writeFlags(new.flags)
     }
 
     /// Flushes a header that this process wrote. Only while no other process writes: a failed flush may drop what is
@@ -303,7 +314,7 @@ extension DatabaseFile {
                 try file.synchronizeData()
             }
             guard header.liveTopRef != UInt64(state.topRef.offset) else { return }
-            try writeHeader(header.selecting(UInt64(state.topRef.offset), format: state.format))
+            try writeHeader(header.selecting(UInt64(state.topRef.offset), format: state.format), from: header)
         }
         try file.synchronizeData()
         headerState = .onDisk
