@@ -26,6 +26,12 @@ def found(*command):
     return subprocess.run(command, capture_output=True).returncode == 0
 
 
+def python_tests(first, last):
+    """The test files of the Python package whose names begin with a letter of this range."""
+    files = sorted(str(file.relative_to(ROOT)) for file in ROOT.glob("bindings/python/tests/test_*.py"))
+    return [file for file in files if first <= pathlib.Path(file).name[len("test_")] <= last]
+
+
 def all_parts(fixtures):
     """Name and command of each part: the long ones first, so that at the end no processor waits for a long one."""
     emitted = next((str(p) for p in sorted(ROOT.glob(".build/**/CRealm-Swift.h")) if "release" in str(p)), "")
@@ -36,7 +42,8 @@ def all_parts(fixtures):
             "sh", "-c",
             "swift test --quiet && Scripts/layers --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"
             " && Scripts/check_macros.py"],
-        "Python": [PYTHON, "-m", "pytest", "-q", "bindings/python/tests"],
+        "Python (files a to d)": [PYTHON, "-m", "pytest", "-q", *python_tests("a", "d")],
+        "Python (files e to z)": [PYTHON, "-m", "pytest", "-q", *python_tests("e", "z")],
         "C programs": ["Scripts/run-c-tests.sh"],
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
         "mutated files (short)": ["env", f"KEEP_LIBRARY={LIBRARY}", "Tests/Fuzz/run.sh", fixtures, option("FUZZ_COUNT", "600"), "7000000"],

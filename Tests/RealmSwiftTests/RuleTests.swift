@@ -382,7 +382,7 @@ private func isBroken(_ error: any Error) -> Bool { (error as? Realm.Error)?.eng
             realm.add([span, other])
         }
         #expect(try span.computed("length") == .int(4))
-        #expect(realm.objects(Span.self).filter("length > 10").first == other)
+        #expect(realm.objects(Span.self).filter("length > 10").map(\.low) == [10])
         #expect(realm.objects(Span.self).sorted(byKeyPath: "length", ascending: false).map(\.low) == [10, 1])
         try realm.write {
             let error = #expect(throws: Realm.Error.self) { _ = try realm.set(span, "low", to: 6, ifRevision: 1) }

@@ -38,7 +38,7 @@ struct UniqueAccess {
     }
 
     /// The number of candidates up to which testing each of them is faster than a scan.
-    static func most(_ table: Table) throws(RealmError) -> Int { try table.count() / 16 + 64 }
+    static func most(_ table: Table) throws(RealmError) -> Int { try table.count() / 8 + 64 }
 
     private static func add(_ conditions: [Condition], _ values: inout [ColKey: Mixed]) {
         for condition in conditions {

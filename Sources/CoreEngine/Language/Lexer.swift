@@ -17,6 +17,16 @@ struct Token {
         /// Placeholders of NSPredicate: `%@` is the next argument, `%K` is the next argument used as a key path.
         case nextArgument, nextKeyPathArgument
         case end
+
+        /// Whether the word is also valid as a name.
+        var isName: Bool {
+            switch self {
+            case .identifier, .textOperator, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text,
+                .binary, .first, .last, .size:
+                true
+            default: false
+            }
+        }
     }
 
     var kind: Kind
@@ -91,7 +101,7 @@ struct Lexer {
                 position += 1
             } else if position > start, isDigit(byte) || byte == 0x2D {
                 position += 1
-            } else if byte == 0x5C, at(position + 1) >= 0x20 {
+            } else if byte == 0x5C, at(position + 1) != 0 {
                 // A backslash makes any character a part of the name.
                 position += at(position + 1) < 0x80 ? 2 : 1 + max(1, multibyte(position + 1))
             } else {
@@ -120,9 +130,7 @@ struct Lexer {
             }
         }
         let text = String(decoding: out, as: UTF8.self)
-        guard let (tokens, _) = try? tokens(of: text), tokens.count == 2, tokens[0].kind != .identifier else {
-            return text
-        }
+        guard let (tokens, _) = try? tokens(of: text), tokens.count == 2, !tokens[0].kind.isName else { return text }
         // A keyword, or the form of a constant: a backslash before any letter but those that stand for blanks.
         let blanks = Array("nrt".utf8)
         guard let at = out.firstIndex(where: { !blanks.contains($0) && $0 != 0x5C && $0 < 0x80 }) else { return text }

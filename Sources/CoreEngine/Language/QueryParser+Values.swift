@@ -116,8 +116,7 @@ extension QueryParser {
         case .values:
             at += 1
             return .values
-        case .textOperator, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
-            .last, .size:
+        case let kind where kind.isName:
             at += 1
             return .name(Name(spelling(current)))
         default: return nil

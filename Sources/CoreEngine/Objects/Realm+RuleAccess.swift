@@ -20,13 +20,13 @@ extension Realm {
 
     /// The objects that break a rule, at most `limit`.
     package func brokenRules(limit: Int) throws(RealmError) -> [RuleKeeper.Violation] {
-        let group = try reading().group
+        let reader = try reading(), group = reader.group
         let isReading = group.rules == nil
         if isReading { try group.readRules() }
         defer { if isReading { group.forgetRules() } }
         var found: [RuleKeeper.Violation] = []
         try group.check { () throws(RealmError) in
-            try RuleKeeper(transaction: self.transaction, group: group)?.forEachViolation {
+            try RuleKeeper(transaction: reader, group: group)?.forEachViolation {
                 (violation) throws(RealmError) in
                 guard found.count < limit else { return false }
                 found.append(violation)
@@ -42,15 +42,19 @@ extension Realm {
     package func computed(_ tableKey: TableKey, _ object: ObjKey, _ name: Name) throws(RealmError) -> Mixed {
         try verifyAlive(tableKey, object)
         let group = try reading().group
-        let state = ComputedProperties.State(version: transaction.version, change: isWriting ? stateCount : 0)
-        if let known = computedProperties.find(tableKey, name, state) { return try known.value(object) }
+        // A frozen Realm is read by several threads at once.
+        if isFrozen, let found = try ComputedProperty(tableKey, name, group) { return try found.value(object, group) }
+        let state = ComputedProperties.State(version: transaction.version, change: stateCount)
+        if !isFrozen, let known = computedProperties.find(tableKey, name, state) {
+            return try known.value(object, group)
+        }
         guard let found = try ComputedProperty(tableKey, name, group) else {
             let owner = try group.table(tableKey)
             throw RealmError(
                 .invalidProperty, "Class '\(owner?.className ?? "")' has no computed property '\(name)'")
         }
         computedProperties.add(found, tableKey, name, state)
-        return try found.value(object)
+        return try found.value(object, group)
     }
 
     /// A copy of the value of a computed property.
@@ -64,8 +68,10 @@ extension Realm {
     /// - Throws: 2007 when the class has no unique rule for these properties.
     package func find(_ tableKey: TableKey, unique properties: [Name], _ values: [Mixed]) throws(RealmError) -> ObjKey?
     {
-        let group = try reading().group
-        guard let table = try group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
-        return try uniqueLookup.find(transaction, table, properties, values)
+        let reader = try reading()
+        guard let table = try reader.group.table(tableKey) else { throw RealmError(.noSuchTable, "No such class") }
+        // A frozen Realm is read by several threads at once.
+        let lookup = isFrozen ? UniqueLookup() : uniqueLookup
+        return try lookup.find(reader, table, properties, values)
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Thread rule: that of the Realm.
 package final class ComputedProperties {
-    /// A version, and inside a write transaction the number of changes.
+    /// A version, and the number of changes and moves of the Realm.
     package struct State: Equatable {
         package init(version: UInt64, change: UInt64) { (self.version, self.change) = (version, change) }
         private let version, change: UInt64

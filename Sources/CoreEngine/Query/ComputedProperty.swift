@@ -8,7 +8,7 @@ package struct ComputedProperty {
     /// Holds the constants of the expression.
     private let arena = ConstantArena()
     private let buffer = ValueBuffer()
-    private let table: Table
+    private let table: TableKey
 
     /// nil: the class has no such property.
     init?(_ table: TableKey, _ name: Name, _ group: Group) throws(RealmError) {
@@ -17,15 +17,18 @@ package struct ComputedProperty {
     }
 
     private init(_ table: Table, _ syntax: ExpressionSyntax) throws(RealmError) {
-        self.table = table
+        self.table = table.key
         var binder = Binder(table.group, QueryNames(), [], arena)
         expression = try binder.expression(syntax, table)
         guard !expression.isList else { throw .query("A computed property has one value, and no list") }
-        try expression.prepare(table.group)
     }
 
     /// The value of an object, which exists; valid as long as the snapshot. Texts are those of the file.
-    package func value(_ key: ObjKey) throws(RealmError) -> Mixed {
+    ///
+    /// - Parameter group: of the Realm, whose tables may be others since the last time.
+    func value(_ key: ObjKey, _ group: Group) throws(RealmError) -> Mixed {
+        guard let table = try group.table(table) else { throw RealmError(.noSuchTable, "No such class") }
+        try expression.prepare(group)
         buffer.reset()
         try expression.evaluate(table, key, buffer)
         return buffer.values.first ?? .null

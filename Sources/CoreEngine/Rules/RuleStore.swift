@@ -67,12 +67,14 @@ extension Group {
         let gone = addingOnly ? [] : present.filter { old in !rows.contains { $0.isSame(as: old.row) } }
         let new = rows.filter { row in !present.contains { row.isSame(as: $0.row) } }
         guard !gone.isEmpty || !new.isEmpty else { return }
+        let isComputedOtherwise = (gone.map(\.row) + new).contains { $0.kind == .computed }
         let store = try RuleTable.make(self)
         for (key, row) in gone {
             if row.kind == .unique { try UniqueIndex.drop(self, key) }
             try store.remove(key)
         }
-        for var row in new {
+        // Checks may name computed properties.
+        for var row in new.filter({ $0.kind == .computed }) + new.filter({ $0.kind != .computed }) {
             // A rule of a property replaces the one of its kind, and a named rule the one of its name.
             if addingOnly {
                 for (key, old) in present where old.kind == row.kind {
@@ -92,10 +94,39 @@ extension Group {
         }
         // Computed properties may name each other.
         for row in new where row.kind == .computed { try ComputedProperty.check(row, table) }
+        if isComputedOtherwise { try recheckConditions() }
         if new.contains(where: { $0.kind == .typeProperty }) { try nameTypes(table) }
         try readRules()
         let isTyped = (gone.map(\.row) + new).contains { $0.kind == .typeProperty || $0.kind == .subclass }
         if isTyped, let own = self.rules?[table.key] { try SubclassNames(table, own)?.expectAll() }
+    }
+
+    /// Tests all checks of the file for all objects: what they name may be computed otherwise now.
+    private func recheckConditions() throws(RealmError) {
+        for (_, row) in try ruleRows() where row.kind == .check {
+            guard let owner = try table(row.table) else { continue }
+            try RuleCheck.bound(self, owner, row)?.expectAll()
+        }
+    }
+
+    /// Stores the computed properties that programs declare for several classes, before anything names them. `setRules`
+    /// tests them.
+    func addComputed(_ wanted: [(table: Table, rules: ClassRules)]) throws(RealmError) {
+        for (table, rules) in wanted where !rules.computed.isEmpty {
+            for (name, expression) in rules.computed where try computed(name, table) == nil {
+                guard table.column(named: name) == nil else { continue }
+                var row = RuleRow(kind: .computed, table: table.key)
+                (row.label, row.text) = (name.text, expression)
+                try RuleTable.make(self).add(row)
+            }
+        }
+    }
+
+    /// Throws unless each computed property of a class is valid.
+    func checkComputed(_ table: Table) throws(RealmError) {
+        for (_, row) in try ruleRows() where row.kind == .computed && row.table == table.key {
+            try ComputedProperty.check(row, table)
+        }
     }
 
     /// The check of a new row. Its error names the rule.
@@ -213,6 +244,9 @@ struct RuleBuilder {
         for (name, expression) in rules.computed.sorted(by: { $0.key < $1.key }) {
             guard table.column(named: name) == nil else {
                 throw invalid("property '\(name)' exists, and is not computed")
+            }
+            guard !name.isEmpty, name.utf8.count <= LongNames.limit, !name.utf8.contains(0) else {
+                throw invalid("the name of a computed property has 1 to \(LongNames.limit) bytes, none of them 0")
             }
             var row = RuleRow(kind: .computed, table: table.key)
             (row.label, row.text) = (name.text, expression)

@@ -56,6 +56,36 @@ struct Node {
         }
     }
 
+    /// The index of the first element with a value; nil: no element has it.
+    func firstIndex(of value: Int64) -> Int? {
+        switch width {
+        case 64: return firstIndex(value)
+        case 32: return Int32(exactly: value).flatMap { firstIndex($0) }
+        case 16: return Int16(exactly: value).flatMap { firstIndex($0) }
+        case 8: return Int8(exactly: value).flatMap { firstIndex($0) }
+        default:
+            for i in 0..<count where get(i) == value { return i }
+            return nil
+        }
+    }
+
+    /// For elements of the type's width: sixteen are compared at once.
+    @inline(__always) private func firstIndex<E: FixedWidthInteger>(_ value: E) -> Int? {
+        let elements = payload.assumingMemoryBound(to: E.self)
+        var i = 0
+        while i &+ 16 <= count {
+            var isAmong: E = 0
+            for j in 0..<16 { isAmong |= elements[i &+ j] == value ? 1 : 0 }
+            if isAmong != 0 { break }
+            i &+= 16
+        }
+        while i < count {
+            if elements[i] == value { return i }
+            i &+= 1
+        }
+        return nil
+    }
+
     /// Copies all elements, 64 bits wide.
     /// - Returns: if the elements are refs, whether all refs among them are below `refLimit`.
     func widen(to copy: UnsafeMutablePointer<Int64>) -> Bool {

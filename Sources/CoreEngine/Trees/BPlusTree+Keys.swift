@@ -63,11 +63,9 @@ extension BPlusTree {
         var found: Int?
         try forEachLeaf { (leaf, first, count) throws(RealmError) in
             let node = try store.integers(leaf)
-            for i in 0..<node.count where node.get(i) == value {
-                found = first + i
-                return false
-            }
-            return true
+            guard let i = node.firstIndex(of: value) else { return true }
+            found = first + i
+            return false
         }
         return found
     }

@@ -6,13 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Optional, Type
 
 from . import _marshal as c
 from ._library import lib
-from .errors import NoSuchProperty, UsageError
+from .errors import NoSuchProperty
 from .expressions import Path
 from .values import Float32
-
-if TYPE_CHECKING:
-    from .objects import Object
-
 
 class Computed:
     """The result of computed(): a property whose value follows from others. It cannot be set."""
@@ -30,7 +26,7 @@ class Computed:
         if instance is None:
             return Path.of(owner, self)
         if instance._db is None:
-            raise UsageError(f"{owner.__name__}.{self.name} is computed: it has a value in a database only")
+            raise AttributeError(f"{owner.__name__}.{self.name} is computed: it has a value in a database only")
         return value_of(instance, self.name)
 
     def __set__(self, instance: Any, value: Any) -> NoReturn:
@@ -64,7 +60,7 @@ else:
         return Computed(expression)
 
 
-def value_of(obj: Object, name: str) -> Any:
+def value_of(obj: Any, name: str) -> Any:
     """The value of a computed property."""
     found = obj._handle.call(c.get_value, lib.crealm_object_get_computed, c.c_name(name))
     if isinstance(found, c.Link):
@@ -72,7 +68,7 @@ def value_of(obj: Object, name: str) -> Any:
     return float(found) if isinstance(found, Float32) else found
 
 
-def value_if_known(obj: Object, name: str, unknown: NoSuchProperty) -> Any:
+def value_if_known(obj: Any, name: str, unknown: NoSuchProperty) -> Any:
     """The value of a computed property that only the file knows. Raises `unknown` if the file does not know it either."""
     try:
         return value_of(obj, name)

@@ -112,19 +112,9 @@ class _Writer:
         """The text of a path, and the class of the objects at its end."""
         _check_class(bound, path)
         names, behind = _stored_names(self.db, bound, [step.name for step in path.steps])
-        if not before and any(name.lower() in KEYWORDS for name in names):
-            return self.named(names, path), behind
         keys = [[Argument(key) for key in step.keys] for step in path.steps]
         after = ["".join(f"[{self.part(key, None, '')}]" for key in step) for step in keys]
         return before + ".".join(_escaped(name) + text for name, text in zip(names, after)), behind
-
-    def named(self, names: List[str], path: Steps) -> str:
-        """A path that contains a word of the query language as a name: such a path must be an argument."""
-        if any(step.keys for step in path.steps) or any(name.startswith("@") for name in names[:-1]):
-            raise QueryError(f"{'.'.join(names)}: the query language takes a name in here for one of its words")
-        last = names.pop() if names[-1].startswith("@") else ""
-        self.values.append(".".join(names))
-        return f"$K{len(self.values) - 1}{last and '.' + last}"
 
 
 def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
@@ -307,7 +297,26 @@ def _stored_names(
 
 
 def _escaped(name: str) -> str:
-    return "".join(_BLANKS.get(letter, letter) for letter in name)
+    """A name as the query language writes it: a backslash makes any character a part of it."""
+    if name.startswith("@"):
+        return name  # An operation, such as @count or @links.
+    found = "".join(_escaped_letter(letter, index) for index, letter in enumerate(name))
+    if name.lower() not in KEYWORDS and not _LIKE_A_CONSTANT.fullmatch(name):
+        return found
+    # A word of the language: a backslash before any letter but those that stand for blanks.
+    at = next((index for index, letter in enumerate(found) if letter not in "nrt\\"), 0)
+    return f"{found[:at]}\\{found[at:]}"
+
+
+_LIKE_A_CONSTANT = re.compile(r"O[0-9]+|\$K?[0-9]+", re.ASCII)
+
+
+def _escaped_letter(letter: str, index: int) -> str:
+    if letter in _BLANKS:
+        return _BLANKS[letter]
+    if letter >= "\x80" or letter in "_$" or letter.isalpha() or (index and (letter == "-" or letter.isdigit())):
+        return letter
+    return f"\\{letter}"
 
 
 def _c_text(text: str) -> bytes:

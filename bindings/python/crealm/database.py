@@ -436,6 +436,8 @@ class Database(Session):
             if isinstance(row, Mapping):
                 plan.row(bound, row)
             elif isinstance(row, Object) and row._db is None:
+                if bound.model is not None and isinstance(row, bound.model._base or Object) and not isinstance(row, bound.model):
+                    raise TypeError(f"Row {number} is a {type(row).__name__}, and no {bound.model.__name__}")
                 plan.instance(row)
             else:
                 raise TypeError(f"Row {number} is no dictionary but {type(row).__name__}")

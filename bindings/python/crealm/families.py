@@ -350,9 +350,13 @@ def rules_of(family: Family) -> Dict[str, Any]:
             _add_properties(rules["properties"], owners, model, made)
         rules["unique"] += _unique(family, model)
         rules["checks"] += _checks(family, model)
-        computed = {name: made.expression for name, made in model._computed.items()}
-        if computed:
-            rules["computed"] = {**rules.get("computed", {}), **computed}
+        for name, made in model._computed.items():
+            known = rules.setdefault("computed", {}).setdefault(name, made.expression)
+            if known != made.expression:
+                raise SchemaError(
+                    f"{model.__name__}.{name} is computed as {made.expression!r}, and in another class of the family as "
+                    f"{known!r}: the file has one expression"
+                )
     rules["subclasses"] = _subclasses(family)
     return rules
 
@@ -491,6 +495,13 @@ class Whole(BoundClass):
         for model in self.family.members:
             kinds.update(model._kinds())
         return kinds
+
+    def settable(self, name: str) -> c.PropertyFacts:
+        """A property of the base: those of subclasses belong to their objects only."""
+        facts = self.find(name)
+        if name not in self.model._fields:
+            raise NoSuchProperty(f"{self.model.__name__} has no property {name!r}{suggestion(name, self.model._fields)}")
+        return facts
 
     def _wrapped(self, db: Any, handle: Handle, class_key: int, key: int) -> Any:
         """An object, as an instance of the class of its type."""

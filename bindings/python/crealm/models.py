@@ -689,9 +689,10 @@ class Model(Object, metaclass=_ModelType):
         try:
             return self._fields[name]
         except KeyError:
-            raise NoSuchProperty(
-                f"{type(self).__name__} has no property {name!r}{suggestion(name, self._fields)}"
-            ) from None
+            what = f"has no property {name!r}{suggestion(name, self._fields)}"
+            if name in self._computed:
+                what = f"is in no database: its property {name!r} is computed"
+            raise NoSuchProperty(f"{type(self).__name__} {what}") from None
 
     @property
     def class_name(self) -> str:

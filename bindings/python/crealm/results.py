@@ -504,7 +504,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         bound = self._row_class()
         if bound is None:
             raise UsageError("These are values: objects have properties to be changed")
-        settings = [(bound.find(name), value) for name, value in values.items()]
+        settings = [(bound.settable(name), value) for name, value in values.items()]
         for facts, _ in settings:
             self._db._require_write(bound.where(facts))
             if facts is bound.primary_key:

@@ -18,6 +18,7 @@ documentation describes each of them.
 from __future__ import annotations
 
 import base64
+import enum
 import json
 import math
 from ctypes import POINTER, Structure, byref, c_char_p, c_int64, c_size_t, c_uint32, c_void_p, cast
@@ -68,6 +69,8 @@ def constant(value: Any) -> Any:
     """A default in the JSON form of rules."""
     if isinstance(value, _Made):
         return value.form
+    if isinstance(value, enum.Enum):
+        return constant(value.value)
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):

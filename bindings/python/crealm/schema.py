@@ -321,11 +321,13 @@ class BoundClass:
             p.name: p._replace(kind=self.kinds.get(names.get(p.name, p.name)), limit=limits.get(p.name))
             for p in facts.properties
         }
-        # Properties for which new objects must have a value: their type has no value that is stored as zero.
+        # Properties for which new objects must have a value: their type has no value that is stored as zero, and the
+        # file makes none.
+        made = set() if model is None else {field.column for field in model._fields.values() if field.is_made}
         self.needed = [
             (names.get(p.name, p.name), p)
             for p in self.columns.values()
-            if p.kind and p.kind.zero is None and p.collection == c.C_NONE and not p.flags & c.NULLABLE
+            if p.kind and p.kind.zero is None and p.collection == c.C_NONE and not p.flags & c.NULLABLE and p.name not in made
         ]
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}
         self.primary_key = self.columns.get(facts.primary_key)
@@ -348,6 +350,10 @@ class BoundClass:
         if facts is None:
             raise NoSuchProperty(f"{self.name} has no property {name!r}{suggestion(name, self.properties)}")
         return facts
+
+    def settable(self, name: str) -> c.PropertyFacts:
+        """The property with a name that each object of the class has; NoSuchProperty if there is none."""
+        return self.find(name)
 
     def where(self, facts: c.PropertyFacts) -> str:
         """The name of a property for messages: `Person.name`."""

@@ -1515,3 +1515,26 @@ def test_a_file_is_not_converted_by_itself(path):
         assert len(db[dog]) == 0 and db.classes == ["Animal"]
     with crealm.open(path) as db:
         assert len(db["Dog"]) == 1
+
+
+def test_a_family_has_one_expression_of_a_name():
+    base = base_class()
+    sub(of={"p": int}, c=crealm.computed("p + 1"))(base)
+    type("Other", (base,), {"__annotations__": {"q": int}, "__module__": __name__, "c": crealm.computed("q * 100")})
+    with pytest.raises(crealm.SchemaError, match="one expression"):
+        crealm.memory(schema=[base]).close()
+
+
+def test_rows_and_updates_of_sisters():
+    base = base_class()
+    one = sub(of={"p": int})(base)
+    other = type("Other", (base,), {"__annotations__": {"q": int}, "__module__": __name__})
+    with crealm.memory(schema=[base]) as db:
+        with db.write():
+            made = db.add(one(p=1))
+            with pytest.raises(TypeError, match="Other"):
+                db.add_many(one, [other(q=1)])
+            for values in ({"q": 3}, {"p": None}):
+                with pytest.raises(crealm.NoSuchProperty):
+                    db[base].update(**values)
+            assert db[one].update(p=5) == 1 and made.p == 5

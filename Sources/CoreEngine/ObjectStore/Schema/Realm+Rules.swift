@@ -20,13 +20,17 @@ extension Realm {
     func applyRules(_ mode: SchemaMode) throws(RealmError) {
         guard let wanted = configuration.rules else { return }
         let group = transaction.group
+        var all: [(table: Table, rules: ClassRules)] = []
         for (name, rules) in wanted.sorted(by: { $0.key < $1.key }) where !rules.isOnlyRenames {
             guard let table = try group.table(named: Format.classPrefix + name) else {
                 if rules.isEmpty { continue }
                 throw RealmError(.noSuchTable, "Rules for class '\(name)', which does not exist")
             }
-            try group.setRules(rules, of: table, addingOnly: mode.isAdditive)
+            all.append((table, rules))
         }
+        try group.addComputed(all)
+        for (table, rules) in all { try group.setRules(rules, of: table, addingOnly: mode.isAdditive) }
+        for (table, rules) in all where !rules.computed.isEmpty { try group.checkComputed(table) }
     }
 
     /// Called before each commit.
