@@ -32,7 +32,8 @@ def parts(declared: ClassSchema) -> Iterator[Part]:
     base = {name: prop for name, prop in declared.properties.items() if name not in others}
     made = _declared(declared, base, own, checks.of_base)
     unsaid: List[Any] = []
-    made.rules["computed"] = declared.rules.get("computed", {})  # The file does not tell which class declared one.
+    computed = declared.rules.get("computed", {})  # The file does not tell which class declared one.
+    made.rules = {**made.rules, "computed": computed}
     yield Part(made, declared.name, "", rules["by"], bool(rules.get("abstract")), unsaid)
     rest = [one for one in unique if one not in own]
     for text in sorted(lines, key=lambda text: (len(lines[text]), text)):
