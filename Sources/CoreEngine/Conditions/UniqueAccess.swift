@@ -10,7 +10,8 @@ struct UniqueAccess {
     /// Whether all properties of the rule are compared: then at most one object is found in sound data.
     let isWhole: Bool
 
-    /// nil: no rule fits, or the index has no entry for objects with a null among the other values, or so many objects have the first values that a scan is faster.
+    /// nil: no rule fits; or the index has no entry for objects with a null among the other values; or so many objects
+    /// have the first values that a scan is faster.
     ///
     /// - Parameter conditions: each must be met.
     init?(_ table: Table, _ conditions: [Condition]) throws(RealmError) {

@@ -1,9 +1,9 @@
 /// # Rules
 ///
 /// What a file demands of its objects, beyond the types of their properties: which values are unique, which conditions
-/// are met, which values the engine makes. Rules of deletion, automatic values and defaults act on single operations,
-/// and belong to Tables (`TableRules`, `DeletionPlan`); this layer declares all of them, and keeps the others when a
-/// transaction is committed.
+/// are met, which values the engine makes. Automatic values and defaults act on new objects, and belong to Tables
+/// (`TableRules`). This layer declares all rules; it follows those of deletion (`DeletionPlan`), tests checks after a
+/// call (`CallChecks`), and keeps the others when a transaction is committed (`RuleKeeper`).
 ///
 /// Promise
 /// 1. A commit through this library never breaks a rule of its file. A commit that would is refused, and changes

@@ -9,8 +9,8 @@
 ///
 /// May use: Tables, Trees, Crypto, Basics.
 enum UniqueIndexes {
-    /// The indexes of a class that know its objects as this snapshot has them. None while a write transaction has
-    /// changes of the class, which they do not contain yet.
+    /// The indexes of a class that know its objects as this snapshot has them. The list is empty while a write
+    /// transaction has changes of the class, which the indexes do not contain yet.
     static func current(_ table: Table) throws(RealmError) -> [UniqueIndex] {
         let group = table.group
         guard group.hasRules, !table.isModified else { return [] }
