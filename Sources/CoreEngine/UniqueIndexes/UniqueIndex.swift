@@ -1,6 +1,6 @@
 /// The index of a unique rule: a table that is no class, in which the key of a row is a hash of the values, and the row
-/// names the object. With several properties the upper half of the key is a hash of the first value, so that the entries
-/// of objects with that value are neighbours. Format: rules.md §4.
+/// names the object. With several properties the upper half of the key is a hash of the first value, so that the
+/// entries of objects with that value are neighbours. Format: rules.md §4.
 ///
 /// Invariants
 /// 1. Each object whose values count has an entry at the hash of its values, or at one of the keys that follow without
@@ -256,8 +256,8 @@ final class UniqueIndex {
         return try other(than: entry.object, with: bytes)
     }
 
-    /// The objects that may have these values of the first properties, ascending. nil: the index has no answer, or there
-    /// are more than `most`.
+    /// The objects that may have these values of the first properties, ascending. nil: the index has no answer, or
+    /// there are more than `most`.
     func candidates(_ wanted: [Mixed], most: Int) throws(RealmError) -> [ObjKey]? {
         guard isWhole, 1...columns.count ~= wanted.count, let bytes = try values(wanted) else { return nil }
         guard let (index, column) = try index() else { return [] }
@@ -302,8 +302,8 @@ final class UniqueIndex {
         return start..<end
     }
 
-    /// Whether each object with given values of the first `count` properties has an entry. An object with a null has none,
-    /// unless nulls are equal.
+    /// Whether each object with given values of the first `count` properties has an entry. An object with a null has
+    /// none, unless nulls are equal.
     func knowsAll(givenFirst count: Int) -> Bool {
         row.nullsAreEqual || columns[count...].allSatisfy { !$0.isNullable && $0.type != .link }
     }

@@ -1,7 +1,7 @@
 /// # UniqueIndexes
 ///
-/// The indexes of unique rules: which object has these values? The rules themselves are kept by the layer Rules; queries
-/// find their candidates here.
+/// The indexes of unique rules: which object has these values? The rules themselves are kept by the layer Rules;
+/// queries find their candidates here.
 ///
 /// Promise
 /// 1. A look-up in an index that is current finds each object of the class that has the values.
