@@ -659,6 +659,35 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
                                        const char* const* paths, size_t num_paths,
                                        size_t batch_rows, struct ArrowArrayStream* out);
 
+/** Groups the objects of results and computes aggregates of their values: a stream with one struct per group,
+ *  whose fields are the keys and the aggregates. docs/query-language.md has the grammar and the functions.
+ *
+ *  The groups are computed in the call, on the version that the realm sees, also inside a write transaction. They
+ *  are in the order of their first objects unless a SORT says otherwise. The stream depends on nothing: it may be
+ *  read on any thread, one at a time, after the realm was closed. Links are the primary keys of their objects,
+ *  or object keys. A column of sums has the type of decimals if a sum does not fit into 64 bits.
+ *
+ *  query: for example "age > $0 GROUP BY city AGGREGATE count() AS n, avg(score) HAVING n > 3 SORT(n DESC)".
+ *         The condition and the orderings before GROUP BY are optional; they apply to the rows of the results.
+ *  args:  num_args values for $0, $1 and so on; as in realm_query_parse().
+ *  out:   receives the stream; release it by its release().
+ *  Thread: confined.
+ *  Errors: WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION for results of values; INVALID_QUERY_STRING,
+ *          INVALID_QUERY, INVALID_QUERY_ARG for the query; LIMIT_EXCEEDED for a point in time that does not fit
+ *          into 64 bits of nanoseconds; INTERRUPTED; OUT_OF_MEMORY; errors of the query of the results. */
+RLM_API bool crealm_results_aggregate_arrow(const realm_results_t* results, const char* query,
+                                            size_t num_args, const realm_query_arg_t* args,
+                                            struct ArrowArrayStream* out);
+
+/** The same for the objects that a query finds.
+ *
+ *  clauses, args, out: as crealm_results_aggregate_arrow(); the arguments are those of the clauses.
+ *  Thread: confined.
+ *  Errors: as crealm_results_aggregate_arrow(). */
+RLM_API bool crealm_query_aggregate_arrow(const realm_query_t* query, const char* clauses,
+                                          size_t num_args, const realm_query_arg_t* args,
+                                          struct ArrowArrayStream* out);
+
 /** Reads some rows of results in one call, column by column, as the realm sees them now, also inside a write
  *  transaction. The array has the form of those of crealm_results_export_arrow().
  *

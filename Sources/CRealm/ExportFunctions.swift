@@ -40,6 +40,29 @@ public func crealm_results_fetch_arrow(
     }
 }
 
+@_cdecl("crealm_results_aggregate_arrow")
+public func crealm_results_aggregate_arrow(
+    _ results: OpaquePointer?, _ query: UnsafePointer<CChar>?, _ argumentCount: Int,
+    _ arguments: UnsafePointer<realm_query_arg_t>?, _ out: UnsafeMutablePointer<ArrowArrayStream>?
+) -> Bool {
+    inside(.results, results) { (_, results) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        try results.exportGroups(try text(query), try queryArguments(argumentCount, arguments), to: out)
+    }
+}
+
+@_cdecl("crealm_query_aggregate_arrow")
+public func crealm_query_aggregate_arrow(
+    _ query: OpaquePointer?, _ clauses: UnsafePointer<CChar>?, _ argumentCount: Int,
+    _ arguments: UnsafePointer<realm_query_arg_t>?, _ out: UnsafeMutablePointer<ArrowArrayStream>?
+) -> Bool {
+    inside(.query, query) { (_, query) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        try query.results().exportGroups(
+            try text(clauses), try queryArguments(argumentCount, arguments), to: out)
+    }
+}
+
 @_cdecl("crealm_class_export_arrow")
 public func crealm_class_export_arrow(
     _ realm: OpaquePointer?, _ table: UInt32, _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int, _ rows: Int,

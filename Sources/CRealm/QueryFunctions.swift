@@ -3,7 +3,7 @@ import CoreEngine
 
 /// Queries.
 
-private func arguments(_ count: Int, _ args: UnsafePointer<realm_query_arg_t>?) throws(RealmError) -> [QueryArgument] {
+func queryArguments(_ count: Int, _ args: UnsafePointer<realm_query_arg_t>?) throws(RealmError) -> [QueryArgument] {
     guard count >= 0, count <= 1 << 20, count == 0 || args != nil else { throw nullArgument() }
     var all: [QueryArgument] = []
     guard let args else { return all }
@@ -30,7 +30,8 @@ public func realm_query_parse(
     _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
     handle(.realm, realm) { (handle, realm) throws(RealmError) in
-        QueryHandle(handle.box, try ObjectQuery(realm, TableKey(table), try text(text_), try arguments(count, args)))
+        QueryHandle(
+            handle.box, try ObjectQuery(realm, TableKey(table), try text(text_), try queryArguments(count, args)))
     }
 }
 
@@ -44,7 +45,7 @@ public func realm_query_append_query(
     _ query: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
     handle(.query, query) { (handle, query) throws(RealmError) in
-        QueryHandle(handle.box, try query.appending(try text(text_), try arguments(count, args)))
+        QueryHandle(handle.box, try query.appending(try text(text_), try queryArguments(count, args)))
     }
 }
 
@@ -55,7 +56,8 @@ private func parse(
     handle(type, pointer) { (collection, realm) throws(RealmError) in
         _ = try collection.contents()
         return QueryHandle(
-            collection.box, try ObjectQuery(in: collection.path, realm, try text(text_), try arguments(count, args)))
+            collection.box,
+            try ObjectQuery(in: collection.path, realm, try text(text_), try queryArguments(count, args)))
     }
 }
 
@@ -74,7 +76,7 @@ public func realm_query_parse_for_results(
     _ results: OpaquePointer?, _ text_: UnsafePointer<CChar>?, _ count: Int, _ args: UnsafePointer<realm_query_arg_t>?
 ) -> OpaquePointer? {
     handle(.results, results) { (handle, results) throws(RealmError) in
-        return QueryHandle(handle.box, try ObjectQuery(of: results, try text(text_), try arguments(count, args)))
+        return QueryHandle(handle.box, try ObjectQuery(of: results, try text(text_), try queryArguments(count, args)))
     }
 }
 

@@ -726,6 +726,8 @@ static void wrong_collection_handles(void) {
     struct ArrowArrayStream columns;
     struct ArrowArray rows;
     REFUSED(K_RESULTS, realm_results_t, crealm_results_export_arrow(h, NULL, 0, 0, &columns));
+    REFUSED(K_RESULTS, realm_results_t, crealm_results_aggregate_arrow(h, "AGGREGATE count()", 0, NULL, &columns));
+    REFUSED(K_QUERY, realm_query_t, crealm_query_aggregate_arrow(h, "AGGREGATE count()", 0, NULL, &columns));
     REFUSED(K_REALM, realm_t, crealm_class_export_arrow(h, plain_class, NULL, 0, 0, &columns));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch_arrow(h, 0, 1, NULL, 0, NULL, &rows));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch(h, 0, 1, NULL, 0, NULL, NULL, NULL));
@@ -1384,6 +1386,7 @@ static void null_pointers(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_fetch(results, 0, 1, NULL, 1, NULL, NULL, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_export_arrow(results, NULL, 0, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, NULL));
     WORKS(crealm_verify(realm, NULL));
 
@@ -2140,6 +2143,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     struct ArrowArray rows;
     FAILS(realm_error, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, &columns));
     FAILS(results_error, crealm_results_export_arrow(results, NULL, 0, 0, &columns));
+    FAILS(results_error, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, &columns));
     FAILS(results_error, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, &rows));
     FAILS(results_error, crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
     FAILS(realm_error, create_batch(realm, pk_int, one_integer(&batch, "id", &batch_id)));

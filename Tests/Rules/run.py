@@ -75,15 +75,18 @@ class Stop(Exception):
 class Model:
     """Objects by their numbers: values, and links as numbers."""
 
-    def __init__(self, rows=None, next_id=1, active=DECLARED, new=()):
+    def __init__(self, rows=None, next_id=1, active=DECLARED, new=(), foreign=0):
         self.rows = rows or {}
         self.next_id = next_id
+        # The greatest number that the other library left. Any commit of ours, also one for the schema, raises the
+        # counter above it.
+        self.foreign = foreign
         self.active = active  # The unique rules and checks that the file has.
         self.new = set(new)  # The objects that this write made.
 
     def copy(self):
         rows = {n: dict(row, pals=list(row['pals'])) for n, row in self.rows.items()}
-        return Model(rows, self.next_id, self.active, self.new)
+        return Model(rows, self.next_id, self.active, self.new, self.foreign)
 
     def keys(self, row):
         """The unique rules that concern a row, with its values."""
@@ -179,9 +182,9 @@ def change(chance, db, model, touched):
         values = {'country': chance.choice('ab'), 'number': chance.choice([None, *range(6)]),
                   'mail': chance.choice([None, str(chance.randrange(14))]), 'age': chance.randrange(-1, 9)}
         made = db['Member'].create(**values)
-        assert made.id == model.next_id, (made.id, model.next_id)
+        assert made.id in (model.next_id, max(model.next_id, model.foreign + 1)), (made.id, model.next_id, model.foreign)
         model.new.add(made.id)
-        model.next_id += 1
+        model.next_id = made.id + 1
         model.rows[made.id] = {**values, 'friend': None, 'boss': None, 'pals': []}
         touched.add(made.id)
         return
@@ -282,7 +285,7 @@ def open_turn(chance, path, model):
     if way < 0.4:
         crealm.open(path, schema=[NOTED]).close()
         return crealm.open(path)
-    wanted = Model(model.rows, model.next_id, model.active | DECLARED)
+    wanted = Model(model.rows, model.next_id, model.active | DECLARED, foreign=model.foreign)
     is_refused = any(rule not in model.active for _, rule in wanted.broken())
     try:
         db = crealm.open(path, schema=[Member])
@@ -299,7 +302,7 @@ def set_rules(chance, db, model):
     active = frozenset(name for name in (*RULES, *CHECKS) if chance.random() < 0.6)
     rules = {'properties': PROPERTIES, 'unique': [one for name in RULES if name in active for one in RULES[name]['unique']],
              'checks': [CHECKS[name] for name in CHECKS if name in active]}
-    after = Model(model.rows, model.next_id, active)
+    after = Model(model.rows, model.next_id, active, foreign=model.foreign)
     is_refused = any(rule not in model.active for _, rule in after.broken())
     try:
         with db.write():
@@ -362,6 +365,7 @@ def history(seed, folder, other):
             subprocess.run([other, path, str(seed * 1000 + number), str(chance.randrange(1, 4))], check=True)
             with crealm.open(path, mode='snapshot') as db:
                 model.rows = read(db)
+                model.foreign = max([model.foreign, *model.rows])
         else:
             turn(chance, path, model)
     with crealm.open(path) as db:

@@ -58,6 +58,7 @@ extension Binder {
         case .subquery(let path, let variable, let predicate):
             .subquery(steps + path, variable: variable, predicate)
         case .arithmetic(let op, let left, let right): .arithmetic(op, prefixed(left, steps), prefixed(right, steps))
+        case .part(let part, let value): .part(part, prefixed(value, steps))
         }
     }
 }

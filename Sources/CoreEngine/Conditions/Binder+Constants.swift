@@ -415,14 +415,8 @@ extension Binder {
         else {
             throw RealmError(.invalidQueryString, "Invalid predicate: '\(text)': Invalid timestamp format")
         }
-        let year = numbers[0] + (months >= 0 ? months / 12 : (months - 11) / 12)
-        let month = (months % 12 + 12) % 12 + 1
-        let marchYear = month <= 2 ? year - 1 : year
-        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5
-        let days =
-            era * 146097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear + numbers[2] - 1 - 719468
+        let (years, month) = months.dividedDown(by: 12)
+        let days = CivilDate.days(year: numbers[0] + years, month: month + 1) + numbers[2] - 1
         let seconds = days * 86400 + numbers[3] * 3600 + numbers[4] * 60 + numbers[5]
         var nanos = numbers.count > 6 ? numbers[6] : 0
         guard nanos < 1_000_000_000 else {

@@ -4,6 +4,10 @@ extension Binder {
         switch syntax {
         case .constant, .list: throw .query("A constant stands where a property is needed")
         case .path(let steps, let quantifier, let end):
+            if columns != nil {
+                guard quantifier == nil, end == .value else { throw .query("A column of a group has one value") }
+                return try column(steps)
+            }
             if quantifier == nil, end == .value, let inner = try computed(try spelledOut(steps), table) {
                 computedLevel += 1
                 defer { computedLevel -= 1 }
@@ -22,6 +26,14 @@ extension Binder {
                 }
                 return TypeExpression(base)
             }
+        case .part(let part, let inner):
+            let whole = try expression(inner, table)
+            guard whole.type == .timestamp || whole.type == .mixed else {
+                throw .queryArgument("Cannot take '\(part.rawValue)' of '\(whole.type.name)'")
+            }
+            return DatePartExpression(part, whole)
+        case .aggregate where columns != nil, .subquery where columns != nil:
+            throw .query("A column of a group has one value")
         case .aggregate(let steps, let kind, let property): return try aggregate(steps, kind, property, table)
         case .subquery(let steps, let variable, let predicate):
             guard !variables.contains(where: { $0.name == variable }) else {
@@ -70,6 +82,18 @@ extension Binder {
             if left.isList && right.isList { throw .query("Arithmetic between two lists is not supported") }
             return ArithmeticExpression(op, left, right)
         }
+    }
+
+    /// The column of a grouping that a path names.
+    func column(_ steps: [PathStep]) throws(RealmError) -> Expression {
+        let columns = columns ?? []
+        let names = steps.map { if case .name(let name) = $0 { name.text } else { "[]" } }
+        let wanted = Name(names.joined(separator: "."))
+        guard let column = columns.first(where: { $0.name == wanted }) else {
+            let known = columns.map { "'\($0.name)'" }.joined(separator: ", ")
+            throw .query("The groups have no column '\(wanted)', but \(known)")
+        }
+        return GroupColumnExpression(column.values, column.name)
     }
 
     /// Whether a subquery may iterate over a collection of links.

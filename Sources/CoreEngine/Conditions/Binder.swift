@@ -29,6 +29,9 @@ struct Binder {
     var computedUses = 0
     var computedLevel = 0
 
+    /// The columns of a grouping, in HAVING and in the orderings behind it; nil elsewhere.
+    var columns: [(name: Name, values: GroupColumn)]?
+
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
         self.group = group
         self.names = names

@@ -186,7 +186,7 @@ final class ColumnBuilder {
         case (.text, .int(let i)):
             try Array(String(i).utf8).withBytes { (digits) throws(RealmError) in try append(digits, isText: false) }
         case (.binary, .binary(let data)): try append(data, isText: false)
-        case (.timestamp, .timestamp(let time)): try appendValue(try Self.nanoseconds(time))
+        case (.timestamp, .timestamp(let time)): try appendValue(try count(time))
         case (.decimal, .decimal(let decimal)): try appendValue((decimal.low, decimal.high))
         case (.objectId, .objectId(let id)): try appendFixedBytes(12) { id.copy(to: $0) }
         case (.uuid, .uuid(let id)): try appendFixedBytes(16) { id.copy(to: $0) }
@@ -203,16 +203,14 @@ final class ColumnBuilder {
         try added(1)
     }
 
-    /// Nanoseconds since 1970.
-    @inline(__always) static func nanoseconds(_ time: Timestamp) throws(RealmError) -> Int64 {
-        let (whole, isTooFar) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        let (sum, overflows) = whole.addingReportingOverflow(Int64(time.nanoseconds))
-        guard !isTooFar, !overflows else {
+    /// Units of the field since 1970.
+    @inline(__always) private func count(_ time: Timestamp) throws(RealmError) -> Int64 {
+        guard let count = field.unit.count(time) else {
             throw RealmError(
                 .limitExceeded,
-                "a point in time \(time.seconds) seconds from 1970 is too far away for 64 bits of nanoseconds")
+                "a point in time \(time.seconds) seconds from 1970 is too far away for 64 bits of \(field.unit)")
         }
-        return sum
+        return count
     }
 
     // MARK: Truncation and export

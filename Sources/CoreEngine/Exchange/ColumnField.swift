@@ -13,8 +13,33 @@ struct ColumnField {
         case structure
     }
 
+    /// The unit of points in time.
+    enum TimeUnit: Int64, CaseIterable {
+        /// Units per second.
+        case nanoseconds = 1_000_000_000, microseconds = 1_000_000, milliseconds = 1000, seconds = 1
+
+        /// The letter in a format.
+        fileprivate var letter: String {
+            switch self {
+            case .nanoseconds: "n"
+            case .microseconds: "u"
+            case .milliseconds: "m"
+            case .seconds: "s"
+            }
+        }
+
+        /// The number of units since 1970; nil if it does not fit into 64 bits, or would be rounded.
+        @inline(__always) func count(_ time: Timestamp) -> Int64? {
+            let nanoseconds = Int64(time.nanoseconds), size = 1_000_000_000 / rawValue
+            let (whole, isTooFar) = time.seconds.multipliedReportingOverflow(by: rawValue)
+            let (sum, overflows) = whole.addingReportingOverflow(nanoseconds / size)
+            return isTooFar || overflows || nanoseconds % size != 0 ? nil : sum
+        }
+    }
+
     var name: Name
     let kind: Kind
+    var unit = TimeUnit.nanoseconds
     var isNullable: Bool
 
     /// For a link, the class of the linked objects. For other kinds, the class whose primary keys the values are; empty
@@ -34,7 +59,7 @@ struct ColumnField {
         case .double: "g"
         case .text: "u"
         case .binary: "z"
-        case .timestamp: "tsn:UTC"
+        case .timestamp: "ts\(unit.letter):UTC"
         case .decimal, .uuid: "w:16"
         case .objectId: "w:12"
         case .list: "+l"

@@ -1,7 +1,7 @@
 /// An export in progress behind an `ArrowArrayStream`: a pinned version, and the position in its rows.
 ///
 /// Thread rule: any thread, one at a time. It needs no Realm: the Realm that created it may advance or be closed.
-final class ColumnStream {
+final class ColumnStream: ArrowStream {
     struct Limits {
         /// Maximum number of rows per array.
         var rows = 65_536
@@ -26,11 +26,7 @@ final class ColumnStream {
     private var transaction: Transaction?
     private var rows: Rows
     private let block: ColumnBlock
-
-    /// Differs from the current generation in a forked child, which must not use what its parent opened.
-    private let generation = Realm.processGeneration
     private var failure: RealmError?
-    private var message: UnsafeMutablePointer<CChar>?
 
     /// - Parameter keys: nil for all objects of the class.
     private init(
@@ -47,8 +43,6 @@ final class ColumnStream {
         self.transaction = transaction
         rows = keys.map { .keys($0, next: 0) } ?? .all(ClusterScan(rowsTable), next: 0)
     }
-
-    deinit { CMemory.release(message) }
 
     /// Creates a stream of the objects of results, in the version that their Realm reads.
     ///
@@ -73,9 +67,9 @@ final class ColumnStream {
 
     // MARK: Reading
 
-    /// Fills in the next array; false after the last one.
-    private func next(_ array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) -> Bool {
-        if generation != Realm.processGeneration { throw Realm.inheritedError() }
+    override var field: ColumnField { block.field }
+
+    override func next(_ array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) -> Bool {
         if let failure { throw failure }
         guard let transaction else { return false }
         do throws(RealmError) {
@@ -122,80 +116,6 @@ final class ColumnStream {
             let added = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
             rows = .keys(keys, next: next + added)
             return added
-        }
-    }
-
-    // MARK: Stream functions
-
-    /// Passes the stream to the caller, who must release it.
-    func export(to stream: UnsafeMutableRawPointer) {
-        let filled = ArrowArrayStream(
-            getSchema: Self.getSchema, getNext: Self.getNext, getLastError: Self.getLastError, release: Self.release,
-            privateData: Unmanaged.passRetained(self).toOpaque())
-        stream.initializeMemory(as: ArrowArrayStream.self, to: filled)
-    }
-
-    private static let getSchema: ArrowArrayStream.GetSchema = { stream, out in
-        call(stream, out) { (stream, out) throws(RealmError) in
-            try stream.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
-        }
-    }
-
-    private static let getNext: ArrowArrayStream.GetNext = { stream, out in
-        call(stream, out) { (stream, out) throws(RealmError) in
-            let array = out.assumingMemoryBound(to: ArrowArray.self)
-            if try !stream.next(array) { array.initialize(to: ArrowArray()) }
-        }
-    }
-
-    private static let getLastError: ArrowArrayStream.GetLastError = { stream in
-        of(stream).flatMap { UnsafePointer($0.takeUnretainedValue().message) }
-    }
-
-    private static let release: ArrowArrayStream.Release = { stream in
-        guard let stream, let object = of(stream) else { return }
-        stream.assumingMemoryBound(to: ArrowArrayStream.self).pointee.release = nil
-        // A forked child must not free what its parent owns.
-        if object.takeUnretainedValue().generation == Realm.processGeneration { object.release() }
-    }
-
-    /// nil for a released stream.
-    private static func of(_ stream: UnsafeMutableRawPointer?) -> Unmanaged<ColumnStream>? {
-        guard let stream = stream?.assumingMemoryBound(to: ArrowArrayStream.self), stream.pointee.release != nil else {
-            return nil
-        }
-        return stream.pointee.privateData.map { .fromOpaque($0) }
-    }
-
-    private static func call(
-        _ stream: UnsafeMutableRawPointer?, _ out: UnsafeMutableRawPointer?,
-        _ body: (ColumnStream, UnsafeMutableRawPointer) throws(RealmError) -> Void
-    ) -> CInt {
-        guard let object = of(stream) else { return ErrorNumber.invalidArgument }
-        return object._withUnsafeGuaranteedRef { stream in
-            CMemory.release(stream.message)
-            stream.message = nil
-            do throws(RealmError) {
-                guard let out else { throw RealmError(.invalidArgument, "A required argument is NULL") }
-                try body(stream, out)
-                return 0
-            } catch {
-                stream.message = CMemory.copy(error.message)
-                return error.number
-            }
-        }
-    }
-}
-
-extension RealmError {
-    /// The errno number for an error of a stream.
-    fileprivate var number: CInt {
-        switch code {
-        case .outOfMemory: ErrorNumber.outOfMemory
-        case .limitExceeded: ErrorNumber.overflow
-        case .invalidArgument: ErrorNumber.invalidArgument
-        case .typeMismatch: ErrorNumber.illegalSequence
-        default: ErrorNumber.inputOutput
         }
     }
 }

@@ -51,6 +51,9 @@ package enum QueryLimits {
 
     /// The greatest nesting depth of subqueries.
     static let maxSubqueries = 32
+
+    /// The greatest number of columns of a grouping.
+    static let maxGroupColumns = 1000
 }
 
 extension RealmError {

@@ -18,6 +18,7 @@ extension QueryParser {
         switch kind {
         case .openBrace: return .list(try list(), nil)
         case .subquery: return try subquery()
+        case .identifier where ahead(1) == .openParen && !namesColumns: return try part()
         case .binary where ahead(1) != .openParen: return try property(nil)
         case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument,
             .nextArgument, .base64, .string,
@@ -103,6 +104,9 @@ extension QueryParser {
     /// Consumes a step that is a name, if the token is one. Many keywords are also valid names.
     private mutating func nameStep() throws(RealmError) -> PathStep? {
         let current = token
+        if namesColumns, ahead(1) == .openParen, GroupFunction(named: spelling(current)) != nil {
+            return .name(try call().name)
+        }
         switch current.kind {
         case .identifier:
             at += 1

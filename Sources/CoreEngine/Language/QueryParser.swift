@@ -8,7 +8,13 @@ struct QueryParser {
     var subqueries = 0
 
     /// The depth of the condition in the last subquery that was read.
-    private var innerDepth = 0
+    var innerDepth = 0
+
+    /// The number of calls around the present place: `year(…)`.
+    var calls = 0
+
+    /// Whether names are those of the columns of a grouping, as in HAVING: `avg(score)` is one, too.
+    var namesColumns = false
 
     /// The greatest depth so far, and the greatest depth that the thread's stack allows (nil: not measured yet).
     private(set) var greatestDepth = 0
@@ -29,10 +35,12 @@ struct QueryParser {
     /// Parses a predicate followed by any number of clauses.
     static func parse(_ text: String, knowingAccents: Bool = false) throws(RealmError) -> QuerySyntax {
         var parser = try QueryParser(text, knowingAccents: knowingAccents)
-        let predicate = try parser.predicate(until: nil)
+        let predicate = parser.beginsGrouping ? .constant(true) : try parser.predicate(until: nil)
         var orderings: [OrderingSyntax] = []
-        while parser.kind != .end { orderings.append(try parser.ordering()) }
-        return QuerySyntax(predicate: predicate, orderings: orderings, depth: parser.greatestDepth)
+        while parser.kind != .end, !parser.beginsGrouping { orderings.append(try parser.ordering()) }
+        let grouping = parser.beginsGrouping ? try parser.grouping() : nil
+        return QuerySyntax(
+            predicate: predicate, orderings: orderings, grouping: grouping, depth: parser.greatestDepth)
     }
 
     /// Parses a value alone, as the definition of a computed property: `price * count`.
@@ -75,6 +83,12 @@ struct QueryParser {
 
     /// The kind of a later token.
     func ahead(_ distance: Int) -> Token.Kind { at + distance < tokens.count ? tokens[at + distance].kind : .end }
+
+    /// The spelling of a later token; empty behind the last.
+    func spelling(ahead distance: Int) -> String { at + distance < tokens.count ? spelling(tokens[at + distance]) : "" }
+
+    /// The tokens from number `first` to the present one, without the blanks between them.
+    func joined(from first: Int) -> String { tokens[first..<at].map { spelling($0) }.joined() }
 
     /// Consumes the next token when it is of the wanted kind.
     mutating func take(_ wanted: Token.Kind) -> Bool {
@@ -182,6 +196,23 @@ struct QueryParser {
 
     /// Parses a predicate up to a clause, the end of the text, or the bracket that closes a subquery.
     mutating func predicate(until close: Token.Kind?) throws(RealmError) -> PredicateSyntax {
+        guard let (result, depth) = Self.predicate(try operand()) else { throw unexpected() }
+        innerDepth = depth
+        if let close {
+            guard kind == close else { throw unexpected() }
+        }
+        return result
+    }
+
+    /// Parses a value with its arithmetic, up to a token that cannot belong to it.
+    mutating func expression() throws(RealmError) -> ExpressionSyntax {
+        guard case .value(let value, let depth, _) = try operand() else { throw unexpected() }
+        innerDepth = depth
+        return value
+    }
+
+    /// Parses operands and the operators between them, up to a token that cannot belong to them.
+    private mutating func operand() throws(RealmError) -> Operand {
         var operands: [Operand] = []
         var operations: [(op: Operation, at: Int)] = []
         var wantsOperand = true
@@ -236,12 +267,8 @@ struct QueryParser {
         }
         if open > 0 { throw unexpected() }
         while !operations.isEmpty { try reduce(&operands, &operations) }
-        guard operands.count == 1, let (result, depth) = Self.predicate(operands.popLast()) else { throw unexpected() }
-        innerDepth = depth
-        if let close {
-            guard kind == close else { throw unexpected() }
-        }
-        return result
+        guard operands.count == 1 else { throw unexpected() }
+        return operands[0]
     }
 
     /// Reduces everything after the last open bracket to one operand.
@@ -357,7 +384,7 @@ struct QueryParser {
         return keys
     }
 
-    private mutating func ordering() throws(RealmError) -> OrderingSyntax {
+    mutating func ordering() throws(RealmError) -> OrderingSyntax {
         let word = kind
         guard word == .sort || word == .distinct || word == .limit else { throw unexpected() }
         at += 1

@@ -16,6 +16,33 @@ package struct Folding: OptionSet {
 
 package enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
 
+/// A part of a point in time, in UTC. Written `year(born)`.
+package enum DatePart: String, CaseIterable {
+    case year, month, day, hour, minute, second
+    /// 1 is Monday, 7 is Sunday.
+    case weekday
+    /// The first moment of the day.
+    case date
+}
+
+/// A function over the values of a group. Written `avg(score)`.
+enum GroupFunction: String, CaseIterable {
+    case count
+    /// Written `count(DISTINCT city)`.
+    case countDistinct
+    case sum
+    case average = "avg"
+    case min, max
+    /// The value of the first and of the last object, in the order of the objects.
+    case first, last
+    case median, quantile
+    /// Of a sample: divided by the number of values less one.
+    case deviation = "stddev", variance
+
+    /// The names, for messages.
+    static var names: String { allCases.filter { $0 != .countDistinct }.map(\.rawValue).joined(separator: ", ") }
+}
+
 package enum AggregateKind: String {
     case min, max, sum, average
 
@@ -81,6 +108,7 @@ package indirect enum ExpressionSyntax {
     case aggregate([PathStep], AggregateKind, property: Name?)
     case subquery([PathStep], variable: Name, PredicateSyntax)
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
+    case part(DatePart, ExpressionSyntax)
 }
 
 package indirect enum PredicateSyntax {
@@ -117,10 +145,37 @@ enum OrderingSyntax {
     case limit(Int)
 }
 
+/// The clauses GROUP BY, AGGREGATE and HAVING, and the orderings after them, which order the groups.
+struct GroupingSyntax {
+    struct Key {
+        let value: ExpressionSyntax
+        let name: Name
+    }
+
+    struct Aggregate {
+        let function: GroupFunction
+
+        /// nil: the objects themselves are counted.
+        let value: ExpressionSyntax?
+
+        /// For a quantile: between 0 and 1.
+        let fraction: Double
+        let name: Name
+    }
+
+    var keys: [Key] = []
+    var aggregates: [Aggregate] = []
+    var having: PredicateSyntax?
+    var orderings: [OrderingSyntax] = []
+}
+
 /// A whole query: a predicate and its clauses.
 package struct QuerySyntax {
     let predicate: PredicateSyntax
     let orderings: [OrderingSyntax]
+
+    /// nil: the query finds objects.
+    let grouping: GroupingSyntax?
 
     /// The greatest nesting depth of operators.
     let depth: Int
@@ -128,8 +183,11 @@ package struct QuerySyntax {
     /// Owns the bytes of the values in the tree; nil if the tree was made of a text.
     private let arena: ConstantArena?
 
-    init(predicate: PredicateSyntax, orderings: [OrderingSyntax], depth: Int) {
+    init(
+        predicate: PredicateSyntax, orderings: [OrderingSyntax], grouping: GroupingSyntax? = nil, depth: Int
+    ) {
         (self.predicate, self.orderings, self.depth, arena) = (predicate, orderings, depth, nil)
+        self.grouping = grouping
     }
 
     /// A condition that was made without a text.
@@ -137,5 +195,6 @@ package struct QuerySyntax {
     /// - Parameter depth: the nesting depth of its operators, as `QueryParser` counts it: that of a value is 1.
     package init(_ predicate: PredicateSyntax, depth: Int, arena: ConstantArena) {
         (self.predicate, orderings, self.depth, self.arena) = (predicate, [], depth, arena)
+        grouping = nil
     }
 }

@@ -47,7 +47,8 @@ extension ResultSet {
         return try filtered(BoundQuery.bind(condition, try realm.reading().group, table, names, []))
     }
 
-    private func filtered(_ other: BoundQuery) throws(RealmError) -> ResultSet {
+    /// The rows that also match a query on their class; its orderings come after the existing ones.
+    func filtered(_ other: BoundQuery) throws(RealmError) -> ResultSet {
         var orderings = query.orderings
         for ordering in other.orderings { Ordering.append(ordering, to: &orderings) }
         return try filtered(other, orderings)

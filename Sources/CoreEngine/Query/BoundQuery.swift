@@ -44,6 +44,10 @@ package final class BoundQuery {
         guard let opened = try group.table(table) else {
             throw RealmError(.noSuchTable, "No table with key \(table.raw)")
         }
+        guard syntax.grouping == nil else {
+            throw .queryArgument(
+                "GROUP BY and AGGREGATE give columns, not objects: see crealm_results_aggregate_arrow()")
+        }
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)
         let condition = try binder.condition(syntax.predicate, opened)

@@ -80,6 +80,12 @@ extension Binder {
     private mutating func sortKey(
         _ written: [PathStep], _ start: Table, ascending: Bool
     ) throws(RealmError) -> SortKey {
+        if columns != nil {
+            let value = try column(written)
+            return SortKey(
+                hops: [], column: .null, end: start.key, dictionaryKey: nil, isInvalid: false, ascending: ascending,
+                text: value.text(QueryPrinter(group)), expression: value)
+        }
         let steps = try spelledOut(written)
         if let inner = try computed(steps, start) {
             computedLevel += 1

@@ -118,6 +118,11 @@ extension Table {
     }
 }
 
+extension Table {
+    /// Whether the texts of a column are stored once each, and numbered.
+    func isEnumerated(_ column: ColKey) -> Bool { rows.isEnumerated(column) }
+}
+
 extension Group {
     /// Throws when the call was interrupted; reports how far it is.
     @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {

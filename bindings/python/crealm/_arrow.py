@@ -14,8 +14,10 @@ from uuid import UUID
 
 from . import _marshal as c
 from ._handle import Handle
+from ._json import from_mixed
 from ._library import lib
 from ._prototypes import ArrowArray, ArrowArrayStream, ArrowRelease, ArrowSchema
+from .errors import DataError
 from .values import ObjectId, Timestamp
 
 _STREAM = b"arrow_array_stream"
@@ -197,6 +199,42 @@ def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows
     return rows, Type(child.format.decode("ascii"), facts.get(_EXTENSION, ""))
 
 
+def _aggregate(results: int, query: bytes, arguments: c.Arguments, out: Any) -> None:
+    c.check(results, lib.crealm_results_aggregate_arrow, query, arguments.count, arguments.array, byref(out))
+
+
+def groups(handle: Handle, query: bytes, arguments: c.Arguments) -> List[List[Any]]:
+    """The columns of the groups of results, as values of Python; Any as the values themselves."""
+    stream, found = _Owned(ArrowArrayStream()), _Owned(ArrowSchema())
+    handle.call(_aggregate, query, arguments, stream.struct)
+    address = ctypes.addressof(stream.struct)
+    if stream.struct.get_schema(address, ctypes.addressof(found.struct)):
+        raise _stream_error(stream.struct)
+    children = (c_void_p * found.struct.n_children).from_address(found.struct.children)
+    columns: List[List[Any]] = [[] for _ in children]
+    while True:
+        array = _Owned(ArrowArray())
+        if stream.struct.get_next(address, ctypes.addressof(array.struct)):
+            raise _stream_error(stream.struct)
+        if not array.struct.release:
+            return columns
+        for column, child, part in zip(columns, children, Rows(array).arrays):
+            column += _column(ArrowSchema.from_address(child), part)
+
+
+def _column(schema: Any, array: Array) -> List[Any]:
+    facts = _metadata(schema.metadata)
+    if "realm.mixed" in facts:
+        texts = values(array.children()[0], Type("u", ""))
+        return [None if text is None else from_mixed(text) for text in texts]
+    return values(array, Type(schema.format.decode("ascii"), facts.get(_EXTENSION, "")))
+
+
+def _stream_error(stream: Any) -> DataError:
+    text = stream.get_last_error(ctypes.addressof(stream)) or b""
+    return DataError(text.decode("utf-8", "replace"))
+
+
 _EXTENSION = "ARROW:extension:name"
 
 
@@ -235,8 +273,14 @@ def _numbers(code: str) -> Callable[[Array], List[Any]]:
     return lambda array: array.buffer(1, array.length * size).cast(code).tolist()  # type: ignore[call-overload]
 
 
-def _timestamps(array: Array) -> List[Any]:
-    return list(map(Timestamp.from_ns, array.buffer(1, array.length * 8).cast("q").tolist()))
+def _timestamps(unit: int) -> Callable[[Array], List[Any]]:
+    """Reads points in time that are numbers of a unit of so many nanoseconds."""
+
+    def values(array: Array) -> List[Any]:
+        counts = array.buffer(1, array.length * 8).cast("q").tolist()
+        return list(map(Timestamp.from_ns, counts if unit == 1 else [count * unit for count in counts]))
+
+    return values
 
 
 def _pieces(array: Array) -> Tuple[bytes, List[int]]:
@@ -275,7 +319,10 @@ _READERS: Dict[Type, Callable[[Array], List[Any]]] = {
     Type("g", ""): _numbers("d"),
     Type("f", ""): _numbers("f"),
     Type("b", ""): lambda array: bits(array, 1),
-    Type("tsn:UTC", ""): _timestamps,
+    Type("tsn:UTC", ""): _timestamps(1),
+    Type("tsu:UTC", ""): _timestamps(1000),
+    Type("tsm:UTC", ""): _timestamps(1_000_000),
+    Type("tss:UTC", ""): _timestamps(1_000_000_000),
     Type("u", ""): _texts,
     Type("z", ""): _binaries,
     Type("w:16", "realm.decimal128"): _fixed(16, _decimal),

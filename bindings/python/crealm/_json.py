@@ -1,16 +1,18 @@
-"""Converts plain values, as to_dict() returns them, to values that JSON can express."""
+"""Converts plain values, as to_dict() returns them, to values that JSON can express; and reads the JSON that columns
+have for values of any type."""
 
 from __future__ import annotations
 
 import base64
+import json
 import math
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Any
+from typing import Any, Callable, Dict, List, Tuple
 from uuid import UUID
 
-from .values import ObjectId, RawTimestamp
+from .values import Float32, ObjectId, RawTimestamp, Timestamp
 
 
 def jsonable(value: Any) -> Any:
@@ -45,3 +47,39 @@ def _time(moment: datetime) -> str:
     whole = moment.replace(microsecond=0, tzinfo=None)
     text = f"{datetime(*whole.timetuple()[:6]).isoformat()}{'.' + digits if digits else ''}"
     return text if moment.tzinfo is None else text + "Z"
+
+
+def from_mixed(text: str) -> Any:
+    """The value of JSON that a column has for a value of any type: docs/columns.md. A link is the primary key of its
+    object, or the key of the object."""
+    return json.loads(text, object_pairs_hook=_value_of)
+
+
+def _value_of(pairs: List[Tuple[str, Any]]) -> Any:
+    found = dict(pairs)
+    names = tuple(found)
+    if names == ("$seconds", "$nanoseconds"):
+        return _point(found["$seconds"], found["$nanoseconds"])
+    if names[:1] == ("$class",):
+        return found.get("$primaryKey", found.get("$ref"))
+    if len(names) == 1 and names[0] in _MARKED:
+        return _MARKED[names[0]](found[names[0]])
+    return found
+
+
+def _point(seconds: int, nanoseconds: int) -> Any:
+    try:
+        return Timestamp.from_ns(seconds * 1_000_000_000 + nanoseconds)
+    except (OverflowError, ValueError):
+        return RawTimestamp(seconds, nanoseconds)
+
+
+_MARKED: Dict[str, Callable[[Any], Any]] = {
+    "$bytes": base64.b64decode,
+    "$decimal": Decimal,
+    "$float": float,
+    "$float32": lambda number: Float32(float(number)),
+    "$objectId": ObjectId,
+    "$uuid": UUID,
+    "$dict": dict,
+}

@@ -114,7 +114,7 @@ class _Writer:
         names, behind = _stored_names(self.db, bound, [step.name for step in path.steps])
         keys = [[Argument(key) for key in step.keys] for step in path.steps]
         after = ["".join(f"[{self.part(key, None, '')}]" for key in step) for step in keys]
-        return before + ".".join(_escaped(name) + text for name, text in zip(names, after)), behind
+        return before + ".".join(escaped(name) + text for name, text in zip(names, after)), behind
 
 
 def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
@@ -130,14 +130,14 @@ def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], i
             path, direction = key[1:], "DESC"
         else:
             path, direction = key, "DESC" if is_descending else "ASC"
-        parts.append(f"{_stored_path(db, bound, path)} {direction}")
+        parts.append(f"{stored_path(db, bound, path)} {direction}")
     if not parts:
         raise TypeError("sort() needs the name of a property")
     return ", ".join(parts)
 
 
 def distinct_text(db: Session, bound: Optional[BoundClass], paths: Tuple[Any, ...]) -> str:
-    texts = [_stored_path(db, bound, path) for path in _flat(paths)]
+    texts = [stored_path(db, bound, path) for path in _flat(paths)]
     if not texts:
         raise TypeError("distinct() needs the name of a property")
     return ", ".join(texts)
@@ -193,6 +193,12 @@ def _numbered(text: str, count: int, names: List[str]) -> str:
     return numbered
 
 
+def moved(text: str, count: int, by: int) -> str:
+    """A text with `count` arguments as a part of a longer one: $0 becomes $`by`, and so on."""
+    numbered = _numbered(text, count, [])
+    return _TOKEN.sub(lambda match: f"${int(match['number']) + by}" if match["number"] else match[0], numbered)
+
+
 def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
@@ -235,7 +241,7 @@ def _pair(key: Any) -> Tuple[Any, str]:
     return path, found
 
 
-def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
+def stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
     """A path with the names of the file. Unknown names stay as they are: the library reports them."""
     if isinstance(path, Path):
         path = ".".join(step.name for step in _unkeyed(bound, path).steps)
@@ -243,7 +249,7 @@ def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
         raise TypeError(f"Names of properties are texts, not {type(path).__name__}")
     parts = [part.partition("[") for part in path.split(".")]
     names, _ = _stored_names(db, bound, [name for name, _, _ in parts])
-    return ".".join(_escaped(name) + bracket + after for name, (_, bracket, after) in zip(names, parts))
+    return ".".join(escaped(name) + bracket + after for name, (_, bracket, after) in zip(names, parts))
 
 
 def _origin(bound: BoundClass, name: str) -> Optional[str]:
@@ -296,7 +302,7 @@ def _stored_names(
     return found, bound
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
     """A name as the query language writes it: a backslash makes any character a part of it."""
     if name.startswith("@"):
         return name  # An operation, such as @count or @links.

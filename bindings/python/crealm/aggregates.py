@@ -5,41 +5,54 @@
     db[Trip].group_by("owner.name").agg(trips=count(), longest=max("km"), usual=mean(Trip.km))
     [{"owner.name": "Ann", "trips": 2, "longest": 12.5, "usual": 10.25}, …]
 
-A column is the name of a property, or a path over single links (see `columns`). The groups are in the order of
-their first objects. Objects with None form a separate group, and so do objects with not-a-number. group_by() without
-columns makes one group of all objects, even if there are none.
+    db[Trip].group_by(year="year(at)").having("trips > 1").order_by("-trips").limit(10).agg(trips=count())
 
-    count()         the number of objects
-    count("age")    the number of objects with a value
-    sum("age")      the sum: an int of any size, a float or a Decimal; zero without numbers
-    mean("age")     the mean: a float, or a Decimal for decimals; None without numbers
-    min("age")      the smallest value, of numbers, points in time, texts and so on; None without values
-    max("age")      the largest value
+A column is the name of a property, a path over single links (see `columns`), or a text in the query language with a
+bracket or an operator in it: "year(at)", "price * count". Objects with None form a separate group, and so do objects with
+not-a-number. Grouping by a collection counts an object in the group of each element. A link is the primary key of its
+object, or the key of the object if its class has no primary key. The groups are in the order of their first objects
+unless order_by() says otherwise. group_by() without columns makes one group of all objects, even if there are none.
 
-Sums, means and extremes ignore None and not-a-number. The columns are read in pages and aggregated in Python,
-without numpy.
+    count()              the number of objects
+    count("age")         the number of objects with a value
+    count_distinct("age")  the number of different values
+    sum("age")           the sum: an int of any size, a float or a Decimal; zero without numbers
+    mean("age")          the mean: a float, or a Decimal for decimals and Any; None without numbers
+    min("age")           the smallest value, of numbers, points in time, texts and so on; None without values
+    max("age")           the largest value
+    median("age")        the middle number, or the mean of the two in the middle; None without numbers
+    quantile("age", 0.9) the number below which nine tenths are, interpolated between two neighbours
+    stddev("age")        the standard deviation of a sample; None for fewer than two numbers
+    variance("age")      its square
+    first("age")         the value of the first object, in the order of the objects; last("age") of the last
+
+Sums, means and extremes ignore None and not-a-number. The library computes the groups in one call.
 """
 
 from __future__ import annotations
 
-import builtins
-from collections import Counter, defaultdict
+import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, NamedTuple, Optional, Protocol, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
 
 from . import _arrow
 from . import _marshal as c
 from ._handle import Handle
+from ._query import Query, escaped, moved, positioned, stored_path
+from ._session import Session
 from .columns import column_name
-from .errors import NotSupportedError, UsageError
+from .errors import DataError, NotSupportedError, UsageError
+from .schema import BoundClass
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]
     import polars
     import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
-_PAGE = 8192
-_NUMBERS = (c.P_INT, c.P_DOUBLE, c.P_FLOAT, c.P_DECIMAL)
+# A text in the query language, and no name of a property.
+_COMPUTED = re.compile(r"[(*/+\[]| - ")
+_NUMBERS = (c.P_INT, c.P_DOUBLE, c.P_FLOAT, c.P_DECIMAL, c.P_MIXED)
+_OF_NUMBERS = ("sum", "avg", "median", "quantile", "stddev", "variance")
 
 
 class Aggregate(NamedTuple):
@@ -47,11 +60,17 @@ class Aggregate(NamedTuple):
 
     function: str
     column: Any  # None for count() of objects.
+    fraction: Optional[float] = None  # Of a quantile.
 
 
 def count(column: Any = None) -> Aggregate:
     """The number of objects; with a column, the number of its values that are not None."""
     return Aggregate("count", column)
+
+
+def count_distinct(column: Any) -> Aggregate:
+    """The number of different values of a column; None is not counted."""
+    return Aggregate("count_distinct", column)
 
 
 def sum(column: Any) -> Aggregate:
@@ -61,7 +80,7 @@ def sum(column: Any) -> Aggregate:
 
 def mean(column: Any) -> Aggregate:
     """The mean of a column of numbers."""
-    return Aggregate("mean", column)
+    return Aggregate("avg", column)
 
 
 def min(column: Any) -> Aggregate:
@@ -74,13 +93,54 @@ def max(column: Any) -> Aggregate:
     return Aggregate("max", column)
 
 
+def median(column: Any) -> Aggregate:
+    """The middle number of a column, or the mean of the two in the middle, as a float."""
+    return Aggregate("median", column)
+
+
+def quantile(column: Any, fraction: float) -> Aggregate:
+    """The number at a fraction of the sorted numbers of a column, as a float, interpolated between two neighbours.
+
+    fraction: 0 for the smallest number to 1 for the largest; DataError for another.
+    """
+    number = float(fraction)
+    if not 0 <= number <= 1:
+        raise DataError(f"quantile(): {fraction!r} is not between 0 and 1")
+    return Aggregate("quantile", column, number)
+
+
+def stddev(column: Any) -> Aggregate:
+    """The standard deviation of a column of numbers, as that of a sample (n - 1)."""
+    return Aggregate("stddev", column)
+
+
+def variance(column: Any) -> Aggregate:
+    """The variance of a column of numbers, as that of a sample (n - 1)."""
+    return Aggregate("variance", column)
+
+
+def first(column: Any) -> Aggregate:
+    """The value of the first object, in the order of the objects."""
+    return Aggregate("first", column)
+
+
+def last(column: Any) -> Aggregate:
+    """The value of the last object, in the order of the objects."""
+    return Aggregate("last", column)
+
+
 class Rows(Protocol):
     """The objects that are grouped."""
 
     @property
     def _handle(self) -> Handle: ...
 
+    @property
+    def _db(self) -> Session: ...
+
     def _facts_of(self, column: str) -> Optional[c.PropertyFacts]: ...
+
+    def _row_class(self) -> Optional[BoundClass]: ...
 
 
 class Groups(List[Dict[str, Any]]):
@@ -106,147 +166,146 @@ class Groups(List[Dict[str, Any]]):
 
 
 class Grouping:
-    """The result of group_by(): objects and the columns that they are grouped by."""
+    """The result of group_by(): objects and the columns that they are grouped by. Its methods return a new one."""
 
-    __slots__ = ("_rows", "_keys")
+    __slots__ = ("_rows", "_keys", "_having", "_clauses")
 
     def __init__(self, rows: Rows, columns: Sequence[Any], named: Dict[str, Any]) -> None:
         self._rows = rows
         names = [column_name(column) for column in columns]
         self._keys: Dict[str, str] = {**dict(zip(names, names)), **{name: column_name(column) for name, column in named.items()}}
+        self._having: List[Tuple[str, Tuple[Any, ...]]] = []
+        self._clauses: List[str] = []
+
+    def _changed(self) -> Grouping:
+        made = Grouping(self._rows, (), {})
+        made._keys, made._having, made._clauses = self._keys, list(self._having), list(self._clauses)
+        return made
+
+    def having(self, condition: str, *values: Any) -> Grouping:
+        """Only the groups that meet a condition on the columns of the result: having("n > $0 AND city != NULL", 3).
+
+        condition: a text in the query language; its names are those of the columns. A second condition must hold, too.
+        values:    for $0, $1 and so on. QueryError, at agg(), for an unknown name.
+        """
+        if not isinstance(condition, str):
+            raise TypeError(f"having() takes a text, not {type(condition).__name__}")
+        made = self._changed()
+        made._having.append((condition, values))
+        return made
+
+    def order_by(self, *columns: str) -> Grouping:
+        """The groups in the order of columns of the result: order_by("-n", "city"). None comes first; "-" is the
+        reverse order. Equal groups keep their order."""
+        if not columns or not all(isinstance(column, str) for column in columns):
+            raise TypeError('order_by() takes names of columns of the result: order_by("-n")')
+        made = self._changed()
+        keys = [f"{escaped(column.lstrip('-'))} {'DESC' if column.startswith('-') else 'ASC'}" for column in columns]
+        made._clauses.append(f"SORT({', '.join(keys)})")
+        return made
+
+    def limit(self, count: int) -> Grouping:
+        """The first `count` groups. DataError for a negative number."""
+        if count < 0:
+            raise DataError(f"limit({count}): a number of groups is not negative")
+        made = self._changed()
+        made._clauses.append(f"LIMIT({count})")
+        return made
 
     def agg(self, **aggregates: Aggregate) -> Groups:
         """A dictionary for each group, with the values that its objects share and the aggregates:
         agg(n=count(), oldest=max("age")).
 
-        NoSuchProperty for unknown columns, NotSupportedError for collections, embedded objects and Any, UsageError for
-        the sum and the mean of values that are no numbers.
+        NoSuchProperty for unknown columns, NotSupportedError for embedded objects, UsageError for the sum, the mean and
+        so on of values that are no numbers, QueryError for texts in the query language that are wrong.
         """
         for name, asked in aggregates.items():
             if not isinstance(asked, Aggregate):
-                raise TypeError(f"{name}={asked!r}: agg() takes count(), sum(…), min(…), max(…) and mean(…) of crealm.aggregates")
+                raise TypeError(f"{name}={asked!r}: agg() takes count(), sum(…), min(…), max(…), mean(…) and so on of crealm.aggregates")
             if name in self._keys:
                 raise TypeError(f"{name!r} is what the objects are grouped by")
-        values = {name: column_name(asked.column) for name, asked in aggregates.items() if asked.column is not None}
-        facts = {column: self._column(column) for column in [*self._keys.values(), *values.values()]}
-        for name, column in values.items():
-            if aggregates[name].function in ("sum", "mean") and facts[column].type not in _NUMBERS:
-                raise UsageError(f"{column}: {aggregates[name].function}() is of numbers")
-        groups = self._collect(facts, list(values.values()))
-        found = Groups()
-        for key, group in groups.items():
-            row: Dict[str, Any] = {
-                name: _nan(facts[column]) if value is _NAN else _read(facts[column], value)
-                for (name, column), value in zip(self._keys.items(), key)
-            }
-            for name, asked in aggregates.items():
-                row[name] = group.count if asked.column is None else _result(asked.function, facts[values[name]], group.of[values[name]])
-            found.append(row)
-        return found
+        if not self._keys and not aggregates:
+            return Groups([{}])
+        readers: List[Callable[[Any], Any]] = []
+        keys: List[str] = []
+        for name, column in self._keys.items():
+            path, facts = self._column(column)
+            keys.append(f"{path} AS {escaped(name)}")
+            readers.append(_reader(facts))
+        calls: List[str] = []
+        for name, asked in aggregates.items():
+            call, facts = self._call(asked)
+            calls.append(f"{call} AS {escaped(name)}")
+            readers.append(_reader_of(asked.function, facts))
+        rows = self._computed(keys, calls, [*self._keys, *aggregates])
+        names = [*self._keys, *aggregates]
+        columns = [list(map(reader, column)) if reader is not _same else column for reader, column in zip(readers, rows)]
+        return Groups(dict(zip(names, row)) for row in zip(*columns))
 
-    def _column(self, name: str) -> c.PropertyFacts:
+    def _computed(self, keys: List[str], calls: List[str], names: List[str]) -> List[List[Any]]:
+        """The columns of the result."""
+        parts: List[str] = []
+        values: List[Any] = []
+        if keys:
+            parts.append("GROUP BY " + ", ".join(keys))
+        if calls:
+            parts.append("AGGREGATE " + ", ".join(calls))
+        if self._having:
+            conditions = []
+            for condition, given in self._having:
+                # Each condition counts its arguments from $0.
+                conditions.append(f"({moved(condition, len(given), len(values))})")
+                values.extend(given)
+            parts.append("HAVING " + " AND ".join(conditions))
+        query = Query(self._rows._db, " ".join(parts + self._clauses), tuple(values), {})
+        with positioned(query.text):
+            return _arrow.groups(self._rows._handle, query.encoded, query.arguments)
+
+    def _column(self, name: str) -> Tuple[str, Optional[c.PropertyFacts]]:
+        """A column in the query language, and its property if it is one."""
+        bound = self._rows._row_class()
+        if _COMPUTED.search(name) and (bound is None or name not in bound.properties):
+            return name, None
         facts = self._rows._facts_of(name)
-        if facts is None or facts.collection != c.C_NONE or (facts.type not in _arrow.OF_PROPERTY and facts.type != c.P_OBJECT):
-            raise NotSupportedError(f"{name!r} is no column of single values of one type")
-        return facts
+        if facts is None:
+            raise NotSupportedError(f"{name!r} is no column of values")
+        return stored_path(self._rows._db, bound, name), facts
 
-    def _collect(self, facts: Dict[str, c.PropertyFacts], columns: Sequence[str]) -> "Dict[Tuple[Any, ...], _Group]":
-        names = list(dict.fromkeys([*self._keys.values(), *columns]))
-        groups: Dict[Tuple[Any, ...], _Group] = {}
-        if not self._keys:
-            groups[()] = _Group(columns)
-        first = 0
-        while True:
-            # For links, the keys of the objects.
-            paths = [f"{name}.@key" if name in facts and facts[name].type == c.P_OBJECT else name for name in names]
-            page = _arrow.fetch(self._rows._handle, first, _PAGE, paths or ["@key"])
-            if not page.length:
-                return groups
-            first += page.length
-            read = {name: _arrow.values(array, _type(facts[name])) for name, array in zip(names, page.arrays)}
-            keys: List[Any] = [()] * page.length
-            if self._keys:
-                keys = list(zip(*(_without_nan(facts[column], read[column]) for column in self._keys.values())))
-            for key, number in Counter(keys).items():
-                if key not in groups:
-                    groups[key] = _Group(columns)
-                groups[key].count += number
-            for column in dict.fromkeys(columns):
-                parts: Dict[Any, List[Any]] = defaultdict(list)
-                for key, value in zip(keys, read[column]):
-                    parts[key].append(value)
-                for key, part in parts.items():
-                    groups[key].of[column].add(facts[column], part)
+    def _call(self, asked: Aggregate) -> Tuple[str, Optional[c.PropertyFacts]]:
+        if asked.column is None:
+            return "count()", None
+        name = column_name(asked.column)
+        path, facts = self._column(name)
+        function = asked.function
+        if function in _OF_NUMBERS and facts is not None and facts.type not in _NUMBERS:
+            raise UsageError(f"{name}: {'mean' if function == 'avg' else function}() is of numbers")
+        if function == "count_distinct":
+            return f"count(DISTINCT {path})", facts
+        if asked.fraction is not None:
+            return f"{function}({path}, {asked.fraction:.17f})", facts
+        return f"{function}({path})", facts
 
 
-class _Sums:
-    """The running aggregates of the values of a column in a group."""
-
-    __slots__ = ("filled", "numbers", "total", "least", "most")
-
-    def __init__(self) -> None:
-        self.filled = 0
-        self.numbers = 0
-        self.total: Any = 0
-        self.least: Any = None
-        self.most: Any = None
-
-    def add(self, facts: c.PropertyFacts, values: Iterable[Any]) -> None:
-        found = [value for value in values if value is not None]
-        self.filled += len(found)
-        found = [value for value in found if not _is_nan(facts, value)]
-        if not found:
-            return
-        self.numbers += len(found)
-        if facts.type in _NUMBERS:
-            self.total = builtins.sum(found, self.total)
-        least, most = builtins.min(found), builtins.max(found)
-        self.least = least if self.least is None else builtins.min(self.least, least)
-        self.most = most if self.most is None else builtins.max(self.most, most)
+def _same(value: Any) -> Any:
+    return value
 
 
-class _Group:
-    __slots__ = ("count", "of")
-
-    def __init__(self, columns: Iterable[str]) -> None:
-        self.count = 0
-        self.of = {column: _Sums() for column in columns}
+def _whole(value: Any) -> Any:
+    """A sum of integers; all of them come as decimals if one does not fit into 64 bits."""
+    return int(value) if isinstance(value, Decimal) else value
 
 
-_ZEROS: Dict[int, Any] = {c.P_INT: 0, c.P_DOUBLE: 0.0, c.P_FLOAT: 0.0, c.P_DECIMAL: Decimal(0)}
-_NAN: Any = object()
+def _reader_of(function: str, facts: Optional[c.PropertyFacts]) -> Callable[[Any], Any]:
+    """Reads the results of a function over a property."""
+    if function in ("min", "max", "first", "last"):
+        return _reader(facts)
+    return _whole if function == "sum" and facts is not None and facts.type == c.P_INT else _same
 
 
-def _result(function: str, facts: c.PropertyFacts, sums: _Sums) -> Any:
-    if function == "count":
-        return sums.filled
-    if function == "sum":
-        return sums.total if sums.numbers else _ZEROS[facts.type]
-    if function == "mean":
-        return sums.total / sums.numbers if sums.numbers else None
-    return _read(facts, sums.least if function == "min" else sums.most)
-
-
-def _read(facts: c.PropertyFacts, value: Any) -> Any:
-    return value if value is None or facts.kind is None else facts.kind.read(value)
-
-
-def _type(facts: c.PropertyFacts) -> _arrow.Type:
-    return _arrow.OF_PROPERTY[c.P_INT if facts.type == c.P_OBJECT else facts.type]
-
-
-def _is_nan(facts: c.PropertyFacts, value: Any) -> bool:
-    if facts.type == c.P_DECIMAL:
-        return bool(value.is_nan())
-    return bool(value != value)
-
-
-def _nan(facts: c.PropertyFacts) -> Any:
-    return Decimal("nan") if facts.type == c.P_DECIMAL else float("nan")
-
-
-def _without_nan(facts: c.PropertyFacts, values: List[Any]) -> List[Any]:
-    """The values as keys of groups: all kinds of not-a-number are equal."""
-    if facts.type not in (c.P_DOUBLE, c.P_FLOAT, c.P_DECIMAL):
-        return values
-    return [_NAN if value is not None and _is_nan(facts, value) else value for value in values]
+def _reader(facts: Optional[c.PropertyFacts]) -> Callable[[Any], Any]:
+    """Reads values of the file as those of a property: enums, dates and so on."""
+    kind = None if facts is None else facts.kind
+    if kind is None:
+        return _same
+    read = kind.read
+    return lambda value: None if value is None else read(value)

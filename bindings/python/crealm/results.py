@@ -134,13 +134,14 @@ class Queryable(Columnar, typing.Generic[T]):
     def group_by(self, *columns: Any, **named: Any) -> Grouping:
         """The objects in groups that share the values of some columns: group_by("city", boss="boss.name").agg(n=count()).
 
-        columns: names of properties, or paths over links: "boss.name", Person.boss.name.
+        columns: names of properties, paths over links: "boss.name", Person.boss.name; or texts in the query language
+                 with a bracket or an operator: "year(born)".
         named:   the same, with another name in the result of agg(). See `aggregates`.
         """
         results = self._results()
         if results._row_class() is None:
             raise DataError("These are values: objects have properties to be grouped by")
-        return Grouping(results._snapshot(), columns, named)
+        return Grouping(results, columns, named)
 
     def min(self, property: Any = None) -> Any:
         """The smallest value of a property, or, if the elements are values, of the elements; None without values.
@@ -471,7 +472,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         check_class(bound, property)
         path = column_name(property)
         if "." in path and path not in bound.properties:
-            return Grouping(self._snapshot(), (), {}).agg(value=Aggregate(function, path))[0]["value"]
+            asked = Aggregate("avg" if function == "mean" else function, path)
+            return Grouping(self, (), {}).agg(value=asked)[0]["value"]
         facts = bound.find(path)
         return self._aggregated(function, facts, facts.key)
 

@@ -3,7 +3,7 @@
 import enum
 import math
 import random
-from datetime import date, datetime, timezone
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, List, Optional
 
@@ -11,7 +11,7 @@ import pytest
 
 import crealm
 from crealm import Model, field
-from crealm.aggregates import count, max, mean, min, sum
+from crealm.aggregates import count, count_distinct, first, last, max, mean, median, min, quantile, stddev, sum, variance
 
 
 class Level(enum.IntEnum):
@@ -124,14 +124,22 @@ def test_where_it_works(trips):
     ann = db[Owner].get(1)
     assert ann.backlinks(Trip, "owner").group_by("title").agg(n=count()) == [{"title": "t0", "n": 1}, {"title": "t2", "n": 1}]
     assert db["Trip"].group_by("stored_points").agg()[0] == {"stored_points": 3}
-    assert trips.group_by("owner").agg(n=count())[0] == {"owner": ann.object_key, "n": 2}  # The same value as in column().
+    assert trips.group_by("owner").agg(n=count())[0] == {"owner": 1, "n": 2}  # The primary key.
 
 
 @pytest.mark.parametrize("make, error, text", [
     (lambda rows: rows.group_by("titel").agg(), crealm.NoSuchProperty, "did you mean 'title'"),
-    (lambda rows: rows.group_by("tags").agg(), crealm.NotSupportedError, "'tags' is no column of single values"),
     (lambda rows: rows.group_by("tags.name").agg(), crealm.NotSupportedError, "no column"),
-    (lambda rows: rows.group_by("any").agg(), crealm.NotSupportedError, "no column"),
+    (lambda rows: rows.group_by("day").having("x > 1").agg(), crealm.QueryError, "no column 'x'"),
+    (lambda rows: rows.group_by("day").having("day = $0").agg(), crealm.QueryError, "argument"),
+    (lambda rows: rows.group_by("day").having(3).agg(), TypeError, "takes a text"),
+    (lambda rows: rows.group_by("day").order_by("x").agg(), crealm.QueryError, "no column 'x'"),
+    (lambda rows: rows.group_by("day").order_by().agg(), TypeError, "order_by"),
+    (lambda rows: rows.group_by("day").limit(-1), crealm.DataError, "not negative"),
+    (lambda rows: rows.group_by("year(title)").agg(), crealm.QueryError, "Cannot take 'year' of 'string'"),
+    (lambda rows: rows.group_by("yeer(at)").agg(), crealm.QueryError, "unknown function 'yeer'"),
+    (lambda rows: rows.group_by("owner").agg(x=max("owner")), crealm.QueryError, "links have no order"),
+    (lambda rows: quantile("km", 1.5), crealm.DataError, "not between"),
     (lambda rows: rows.group_by().agg(x=sum("title")), crealm.UsageError, "title: sum\\(\\) is of numbers"),
     (lambda rows: rows.group_by().agg(x=mean("at")), crealm.UsageError, "is of numbers"),
     (lambda rows: rows.group_by().agg(x="sum"), TypeError, "agg\\(\\) takes"),
@@ -169,3 +177,64 @@ def test_an_embedded_object_is_no_value(path):
             with pytest.raises(crealm.NotSupportedError, match="address"):
                 asked()
         assert db[House].group_by("address.city").agg(n=count()) == [{"address.city": "Rome", "n": 1}, {"address.city": None, "n": 1}]
+
+
+def test_other_functions(trips):
+    found = trips.group_by().agg(
+        middle=median("km"), upper=quantile("km", 0.75), spread=stddev("km"), square=variance("km"), levels=count_distinct("level"),
+        start=first("day"), end=last("title"), owners=count_distinct("owner.name"), boss=first("owner.boss.name"), most=sum("points * 2"))
+    assert found == [{
+        "middle": 3.0, "upper": 5.0, "spread": pytest.approx(2.954516), "square": pytest.approx(8.729167), "levels": 2,
+        "start": date(2024, 1, 1), "end": "t4", "owners": 2, "boss": None, "most": Decimal(2**64 + 16)}]
+    one = trips.where("id = 0").group_by().agg(middle=median("km"), spread=stddev("km"), upper=quantile("km", 0))
+    assert one == [{"middle": 1.5, "spread": None, "upper": 1.5}]
+    none = trips.where("id < 0").group_by().agg(middle=median("km"), spread=variance("km"), start=first("day"), n=count_distinct("id"))
+    assert none == [{"middle": None, "spread": None, "start": None, "n": 0}]
+
+
+def test_having_order_and_limit(trips):
+    by_owner = trips.group_by("owner.name")
+    assert by_owner.having("n > $0", 1).having("km < $0 AND owner.name != NULL", 5).agg(n=count(), km=sum("km")) == [
+        {"owner.name": "Ann", "n": 2, "km": 1.5}]
+    assert [row["owner.name"] for row in by_owner.order_by("-owner.name").agg()] == ["Bo", "Ann", None]
+    assert by_owner.order_by("n", "-km").limit(2).agg(n=count(), km=sum("km")) == [
+        {"owner.name": None, "n": 1, "km": 4.0}, {"owner.name": "Bo", "n": 2, "km": 10.0}]
+    assert by_owner.limit(0).agg(n=count()) == []
+    assert len(by_owner.agg()) == 3  # The methods change no grouping.
+    assert trips.group_by(**{"an odd-name.": "title"}).order_by("-an odd-name.").limit(1).agg() == [{"an odd-name.": "t4"}]
+
+
+def test_parts_of_dates(trips):
+    db = trips._db
+    with db.write():
+        trips.get(0).at = datetime(1969, 12, 31, 23, 59, 59, 500_000, tzinfo=timezone.utc)
+        trips.get(1).at = datetime(1900, 2, 28, 0, 0, 1, tzinfo=timezone.utc)
+        trips.get(2).at = datetime(2400, 2, 29, tzinfo=timezone.utc) - timedelta(microseconds=1)
+    assert [row["y"] for row in trips.group_by(y="year(at)").agg()] == [1969, 1900, 2400, 2024]
+    parts = {name: f"{name}(at)" for name in ("year", "month", "day", "hour", "minute", "second", "weekday", "date")}
+    for trip in trips:
+        at = trip.at
+        assert trips.where("id = $0", trip.id).group_by(**parts).agg() == [{
+            "year": at.year, "month": at.month, "day": at.day, "hour": at.hour, "minute": at.minute, "second": at.second,
+            "weekday": at.isoweekday(), "date": datetime(at.year, at.month, at.day, tzinfo=timezone.utc)}]
+        assert trip in trips.where("year(at) = $0 AND weekday(at) = $1 AND date(at) <= at", at.year, at.isoweekday())
+
+
+def test_elements_and_any(trips):
+    with trips._db.write():
+        for trip, tags in zip(trips, (["a", "b"], [], ["b"], ["b", "b"], ["c", "a"])):
+            trip.tags = tags
+        values = [1, 1.0, Decimal(1), "1", b"1"]
+        for trip, value in zip(trips, values):
+            trip.any = value
+    assert trips.group_by("tags").agg(n=count(), km=sum("km"), points=max("points")) == [
+        {"tags": "a", "n": 2, "km": 9.5, "points": 2**62}, {"tags": "b", "n": 4, "km": 9.5, "points": 2**62},
+        {"tags": "c", "n": 1, "km": 8.0, "points": 2**62}]
+    assert trips.group_by().agg(n=count("tags"), different=count_distinct("tags"), least=min("tags")) == [{"n": 7, "different": 3, "least": "a"}]
+    found = trips.group_by("any").agg(n=count(), total=sum("any"))
+    assert [(row["any"], row["n"], row["total"]) for row in found] == [(1, 3, Decimal(3)), ("1", 1, Decimal(0)), (b"1", 1, Decimal(0))]
+    moments = [datetime(2024, 1, 1, tzinfo=timezone.utc), crealm.ObjectId("0123456789abcdef01234567"), None, True, trips.get(2)]
+    with trips._db.write():
+        for trip, value in zip(trips, moments):
+            trip.any = value
+    assert [row["any"] for row in trips.group_by("any").agg()] == [*moments[:4], 2]

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 from uuid import UUID
 
-from .._query import _ORDERING, _escaped
+from .._query import _ORDERING, escaped
 from ..aggregates import count
 from ..cli.output import counted
 from ..errors import LimitExceeded, NotSupportedError
@@ -42,7 +42,7 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
         raise NotSupportedError(f"The values of {name!r} are not counted: it is {prop}")
     objects = answer.count(job)
     counts = _counted(answer, objects, name, job)
-    path = _escaped(name) if is_speakable(name) and not _has_order(condition) else None
+    path = escaped(name) if is_speakable(name) and not _has_order(condition) else None
     known = [(value, number) for value, number in counts if value is not None]
     total = sum(number for _, number in counts)
     nulls = total - sum(number for _, number in known)
