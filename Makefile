@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy words
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
 
 all: lib
 
@@ -101,6 +101,16 @@ test-realm-swift:
 test-python: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) -m pytest -q bindings/python/tests
+
+##   make node                       the addon of the Node package, .build/node/crealm.node
+node: lib
+	@Scripts/need.sh cc
+	@Scripts/node.sh build
+
+##   make test-node                  the Node package
+test-node: lib
+	@Scripts/need.sh cc
+	@Scripts/node.sh test
 
 ##   make test-browse                journeys through the pages of `crealm browse`, in a real web client; pictures in .build/browse
 test-browse: lib
@@ -219,6 +229,11 @@ lint:
 format:
 	@Scripts/need.sh swift
 	@Scripts/lint.sh --correct
+
+##   make sqlite                     the SQLite extension that shows realm files as tables, in .build/sqlite
+sqlite: lib
+	@Scripts/need.sh cc sqlite
+	@Scripts/sqlite.sh $(LIB)
 
 ##   make install [PREFIX=/usr/local] [DESTDIR=]
 ##                                   library, headers, files for pkg-config and CMake
