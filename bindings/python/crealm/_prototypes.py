@@ -394,12 +394,6 @@ TABLE = [
     ("crealm_interrupt", c_bool, [c_void_p], QUICK),
     ("crealm_object_find_by_unique", c_void_p, [c_void_p, c_uint32, POINTER(c_char_p), POINTER(Value), c_size_t, POINTER(c_bool)], QUICK),
     ("crealm_object_get_computed", c_bool, [c_void_p, c_char_p, c_void_p], QUICK),
-    (
-        "crealm_query_aggregate_arrow",
-        c_bool,
-        [c_void_p, c_char_p, c_size_t, POINTER(QueryArgument), c_void_p],
-        BLOCKING,
-    ),
     ("crealm_query_explain", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("crealm_recover_deleted", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     ("crealm_release_savepoint", c_bool, [c_void_p, c_uint32], QUICK + MOVES),
