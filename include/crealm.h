@@ -673,8 +673,8 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
  *  out:   receives the stream; release it by its release().
  *  Thread: confined.
  *  Errors: WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION for results of values; INVALID_QUERY_STRING,
- *          INVALID_QUERY, INVALID_QUERY_ARG for the query; LIMIT_EXCEEDED for a point in time that does not fit
- *          into 64 bits of nanoseconds; INTERRUPTED; OUT_OF_MEMORY; errors of the query of the results. */
+ *          INVALID_QUERY, INVALID_QUERY_ARG for the query; LIMIT_EXCEEDED for points in time for which no unit is fine
+ *          and wide enough; CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; errors of the query of the results. */
 RLM_API bool crealm_results_aggregate_arrow(const realm_results_t* results, const char* query,
                                             size_t num_args, const realm_query_arg_t* args,
                                             struct ArrowArrayStream* out);

@@ -1,4 +1,4 @@
-/// `year(born)`: a part of each point in time, in UTC; NULL for NULL, and for a value of Mixed that is no point in time.
+/// `year(born)`: a part of each point in time, in UTC. NULL gives NULL; so does a value of Mixed of another type.
 final class DatePartExpression: Expression {
     private let part: DatePart
     private let whole: Expression

@@ -30,10 +30,15 @@ struct ColumnField {
 
         /// The number of units since 1970; nil if it does not fit into 64 bits, or would be rounded.
         @inline(__always) func count(_ time: Timestamp) -> Int64? {
-            let nanoseconds = Int64(time.nanoseconds), size = 1_000_000_000 / rawValue
+            var rest = Int64(time.nanoseconds)
+            if self != .nanoseconds {
+                let parts = rest.quotientAndRemainder(dividingBy: 1_000_000_000 / rawValue)
+                guard parts.remainder == 0 else { return nil }
+                rest = parts.quotient
+            }
             let (whole, isTooFar) = time.seconds.multipliedReportingOverflow(by: rawValue)
-            let (sum, overflows) = whole.addingReportingOverflow(nanoseconds / size)
-            return isTooFar || overflows || nanoseconds % size != 0 ? nil : sum
+            let (sum, overflows) = whole.addingReportingOverflow(rest)
+            return isTooFar || overflows ? nil : sum
         }
     }
 

@@ -175,7 +175,7 @@ final class GroupWholeSum: GroupAggregate {
 
     init(_ input: GroupInput, isAverage: Bool) {
         integers = GroupIntegerSum(input, isAverage: false)
-        decimals = GroupDecimalSum(input, isAverage: false)
+        decimals = GroupDecimalSum(input, isAverage: false, onlyDecimals: true)
         self.isAverage = isAverage
         super.init(input, isAverage ? .double : .int)
     }
@@ -187,7 +187,7 @@ final class GroupWholeSum: GroupAggregate {
 
     override func add(_ groups: UnsafePointer<UInt32>, _ count: Int) throws(RealmError) {
         try integers.add(groups, count)
-        try decimals.addDecimals(groups, count)
+        try decimals.add(groups, count)
     }
 
     override func value(_ group: Int) -> Mixed {
@@ -201,14 +201,15 @@ final class GroupWholeSum: GroupAggregate {
     }
 }
 
+/// A sum that is rounded, and the number of its values.
+private struct RoundedSum<Number> {
+    var total: Number
+    var count: Int64 = 0
+}
+
 /// `sum(price)` and `avg(price)` of floats and doubles, added in the order of the objects.
 final class GroupDoubleSum: GroupAggregate {
-    private struct Sum {
-        var total = 0.0
-        var count: Int64 = 0
-    }
-
-    private var sums = GroupMemory<Sum>()
+    private var sums = GroupMemory<RoundedSum<Double>>()
     private let isAverage: Bool
 
     init(_ input: GroupInput, isAverage: Bool) {
@@ -216,7 +217,7 @@ final class GroupDoubleSum: GroupAggregate {
         super.init(input, .double)
     }
 
-    override func grow(to count: Int) throws(RealmError) { try sums.grow(to: count, filling: Sum()) }
+    override func grow(to count: Int) throws(RealmError) { try sums.grow(to: count, filling: RoundedSum(total: 0)) }
 
     override func add(_ groups: UnsafePointer<UInt32>, _ count: Int) throws(RealmError) {
         let sums = sums.start
@@ -234,35 +235,28 @@ final class GroupDoubleSum: GroupAggregate {
 
 /// `sum(balance)` and `avg(balance)` of decimals and of numbers in Mixed, as `@sum` and `@avg` have them.
 final class GroupDecimalSum: GroupAggregate {
-    private struct Sum {
-        var total = Decimal128.zero
-        var count: Int64 = 0
-    }
-
-    private var sums = GroupMemory<Sum>()
+    private var sums = GroupMemory<RoundedSum<Decimal128>>()
     private let isAverage: Bool
 
-    init(_ input: GroupInput, isAverage: Bool) {
-        self.isAverage = isAverage
+    /// Whether only values that are decimals are added.
+    private let onlyDecimals: Bool
+
+    init(_ input: GroupInput, isAverage: Bool, onlyDecimals: Bool = false) {
+        (self.isAverage, self.onlyDecimals) = (isAverage, onlyDecimals)
         super.init(input, .decimal)
     }
 
-    override func grow(to count: Int) throws(RealmError) { try sums.grow(to: count, filling: Sum()) }
+    override func grow(to count: Int) throws(RealmError) {
+        try sums.grow(to: count, filling: RoundedSum(total: .zero))
+    }
 
     override func add(_ groups: UnsafePointer<UInt32>, _ count: Int) throws(RealmError) {
         for i in 0..<count {
-            guard let decimal = value(at: i).asDecimal, !decimal.isNaN else { continue }
+            let value = value(at: i)
+            if onlyDecimals, case .int = value { continue }
+            guard let decimal = value.asDecimal, !decimal.isNaN else { continue }
             let group = Int(groups[i])
-            sums[group] = Sum(total: sums[group].total + decimal, count: sums[group].count + 1)
-        }
-    }
-
-    /// Adds only the values that are decimals.
-    func addDecimals(_ groups: UnsafePointer<UInt32>, _ count: Int) throws(RealmError) {
-        for i in 0..<count {
-            guard case .decimal(let decimal) = value(at: i), !decimal.isNaN else { continue }
-            let group = Int(groups[i])
-            sums[group] = Sum(total: sums[group].total + decimal, count: sums[group].count + 1)
+            sums[group] = RoundedSum(total: sums[group].total + decimal, count: sums[group].count + 1)
         }
     }
 

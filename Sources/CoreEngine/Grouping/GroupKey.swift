@@ -1,5 +1,5 @@
 /// A key of a grouping: numbers the distinct values of an expression. Number 0 is NULL.
-final class GroupKey: GroupColumn {
+final class GroupKey {
     private enum Distinct {
         case integers(DistinctValues<Int64>)
         case doubles(DistinctValues<Int64>)
@@ -119,9 +119,4 @@ final class GroupKey: GroupColumn {
         case .values(let known): return known[index]
         }
     }
-
-    /// The numbers of the groups' values. Set when all objects are read.
-    var numbers: (Int) -> UInt32 = { _ in 0 }
-
-    func value(_ group: Int) -> Mixed { value(number: numbers(group)) }
 }

@@ -47,7 +47,7 @@ final class GroupQuery {
             if expression.hasManyValues { listKey = key }
             keys.append(key)
             inputs.append(key.input)
-            try append(written.name, key)
+            try append(written.name, KeyColumn(query: self, key: keys.count - 1))
         }
         for _ in keys.dropFirst() { pairs.append(try DistinctValues()) }
         for written in syntax.aggregates {
@@ -242,11 +242,16 @@ final class GroupQuery {
     // MARK: Groups
 
     /// Called once, when all objects were added.
-    func finish() throws(RealmError) {
-        for aggregate in aggregates { try aggregate.finish() }
-        for (index, key) in keys.enumerated() {
-            key.numbers = { [unowned self] group in number(of: index, group) }
-        }
+    func finish() throws(RealmError) { for aggregate in aggregates { try aggregate.finish() } }
+
+    /// The values of a key, as a column of the groups.
+    private struct KeyColumn: GroupColumn {
+        unowned let query: GroupQuery
+        let key: Int
+
+        var type: ValueType { query.keys[key].type }
+
+        func value(_ group: Int) -> Mixed { query.keys[key].value(number: query.number(of: key, group)) }
     }
 
     /// The number that the value of a key has in a group.

@@ -31,6 +31,7 @@ Sums, means and extremes ignore None and not-a-number. The library computes the 
 
 from __future__ import annotations
 
+import operator
 import re
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Sequence, Tuple
@@ -173,7 +174,8 @@ class Grouping:
     def __init__(self, rows: Rows, columns: Sequence[Any], named: Dict[str, Any]) -> None:
         self._rows = rows
         names = [column_name(column) for column in columns]
-        self._keys: Dict[str, str] = {**dict(zip(names, names)), **{name: column_name(column) for name, column in named.items()}}
+        self._keys: Dict[str, str] = dict(zip(names, names))
+        self._keys.update((name, column_name(column)) for name, column in named.items())
         self._having: List[Tuple[str, Tuple[Any, ...]]] = []
         self._clauses: List[str] = []
 
@@ -200,16 +202,20 @@ class Grouping:
         if not columns or not all(isinstance(column, str) for column in columns):
             raise TypeError('order_by() takes names of columns of the result: order_by("-n")')
         made = self._changed()
-        keys = [f"{escaped(column.lstrip('-'))} {'DESC' if column.startswith('-') else 'ASC'}" for column in columns]
+        keys = []
+        for column in columns:
+            is_reverse = column.startswith("-")
+            keys.append(f"{escaped(column[1:] if is_reverse else column)} {'DESC' if is_reverse else 'ASC'}")
         made._clauses.append(f"SORT({', '.join(keys)})")
         return made
 
     def limit(self, count: int) -> Grouping:
         """The first `count` groups. DataError for a negative number."""
-        if count < 0:
-            raise DataError(f"limit({count}): a number of groups is not negative")
+        number = operator.index(count)
+        if number < 0:
+            raise DataError(f"limit({number}): a number of groups is not negative")
         made = self._changed()
-        made._clauses.append(f"LIMIT({count})")
+        made._clauses.append(f"LIMIT({number})")
         return made
 
     def agg(self, **aggregates: Aggregate) -> Groups:
@@ -221,7 +227,7 @@ class Grouping:
         """
         for name, asked in aggregates.items():
             if not isinstance(asked, Aggregate):
-                raise TypeError(f"{name}={asked!r}: agg() takes count(), sum(…), min(…), max(…), mean(…) and so on of crealm.aggregates")
+                raise TypeError(f"{name}={asked!r}: agg() takes count(), sum(…) and so on of crealm.aggregates")
             if name in self._keys:
                 raise TypeError(f"{name!r} is what the objects are grouped by")
         if not self._keys and not aggregates:
@@ -237,12 +243,14 @@ class Grouping:
             call, facts = self._call(asked)
             calls.append(f"{call} AS {escaped(name)}")
             readers.append(_reader_of(asked.function, facts))
-        rows = self._computed(keys, calls, [*self._keys, *aggregates])
         names = [*self._keys, *aggregates]
-        columns = [list(map(reader, column)) if reader is not _same else column for reader, column in zip(readers, rows)]
+        columns = [
+            column if reader is _same else list(map(reader, column))
+            for reader, column in zip(readers, self._computed(keys, calls))
+        ]
         return Groups(dict(zip(names, row)) for row in zip(*columns))
 
-    def _computed(self, keys: List[str], calls: List[str], names: List[str]) -> List[List[Any]]:
+    def _computed(self, keys: List[str], calls: List[str]) -> List[List[Any]]:
         """The columns of the result."""
         parts: List[str] = []
         values: List[Any] = []

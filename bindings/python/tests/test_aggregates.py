@@ -3,6 +3,8 @@
 import enum
 import math
 import random
+import re
+import sqlite3
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, List, Optional
@@ -10,7 +12,8 @@ from typing import Any, List, Optional
 import pytest
 
 import crealm
-from crealm import Model, field
+from crealm import Model, _arrow, field
+from crealm._query import Query
 from crealm.aggregates import count, count_distinct, first, last, max, mean, median, min, quantile, stddev, sum, variance
 
 
@@ -136,6 +139,7 @@ def test_where_it_works(trips):
     (lambda rows: rows.group_by("day").order_by("x").agg(), crealm.QueryError, "no column 'x'"),
     (lambda rows: rows.group_by("day").order_by().agg(), TypeError, "order_by"),
     (lambda rows: rows.group_by("day").limit(-1), crealm.DataError, "not negative"),
+    (lambda rows: rows.group_by("day").limit("1"), TypeError, "integer"),
     (lambda rows: rows.group_by("year(title)").agg(), crealm.QueryError, "Cannot take 'year' of 'string'"),
     (lambda rows: rows.group_by("yeer(at)").agg(), crealm.QueryError, "unknown function 'yeer'"),
     (lambda rows: rows.group_by("owner").agg(x=max("owner")), crealm.QueryError, "links have no order"),
@@ -238,3 +242,93 @@ def test_elements_and_any(trips):
         for trip, value in zip(trips, moments):
             trip.any = value
     assert [row["any"] for row in trips.group_by("any").agg()] == [*moments[:4], 2]
+
+
+class Row(Model):
+    id: int = field(primary_key=True)
+    word: Optional[str]
+    small: Optional[int]
+    large: int = 0
+    real: Optional[float]
+    other: Optional["Row"]
+
+
+KEYS = {"word": "t.word", "small": "t.small", "real": "t.real", "other": "t.other", "other.word": "o.word", "other.small": "o.small"}
+CALLS = {
+    "count": lambda name: f"count({name})", "count_distinct": lambda name: f"count(DISTINCT {name})", "min": lambda name: f"min({name})",
+    "max": lambda name: f"max({name})", "sum": lambda name: f"total({name})", "mean": lambda name: f"avg({name})",
+}
+
+
+def test_random_groups_beside_sqlite(path):
+    """The groups are those of SQLite, in the order of their first objects, for random data, keys and conditions."""
+    chance = random.Random(7)
+    for turn in range(30):
+        size = chance.choice([0, 1, 5, 300, 2000])
+        rows = [
+            {"id": number, "word": chance.choice([None, "", "a", "ä", "a much longer text " * 3]), "small": chance.choice([None, -1, 0, 7]),
+             "large": chance.randrange(-2**40, 2**40), "real": chance.choice([None, 0.5, -0.25, 1e10])}
+            for number in range(size)
+        ]
+        others = {number: chance.choice([None, chance.randrange(size)]) for number in range(size)}
+        plain = sqlite3.connect(":memory:")
+        plain.execute("create table t (id integer primary key, word, small, large, real, other)")
+        plain.executemany("insert into t values (?, ?, ?, ?, ?, ?)", [(*row.values(), others[row["id"]]) for row in rows])
+        with crealm.open(path.with_name(f"{turn}.realm"), schema=[Row]) as db:
+            with db.write():
+                db.add_many(Row, rows)
+                for number, other in others.items():
+                    if other is not None:
+                        db[Row].get(number).other = db[Row].get(other)
+            for _ in range(20):
+                keys = chance.sample(list(KEYS), chance.randrange(4))
+                condition = chance.choice(["id >= 0", "small = 7 OR real = 0.5", "large > 0 AND id != 3"])
+                asked, columns = {"n": count(), "first": min("id")}, ["count(*)", "min(t.id)"]
+                for number in range(chance.randrange(4)):
+                    function = chance.choice(list(CALLS))
+                    name = chance.choice(["small", "large", "real"] + (["word"] if function not in ("sum", "mean") else []))
+                    asked[f"a{number}"] = crealm.aggregates.Aggregate("avg" if function == "mean" else function, name)
+                    columns.append(CALLS[function](f"t.{name}"))
+                by = [KEYS[key] for key in keys]
+                found = db[Row].where(condition).group_by(*keys).agg(**asked)
+                where = re.sub("id|small|real|large", r"t.\g<0>", condition)
+                wanted = plain.execute(
+                    f"select {', '.join([*by, *columns])} from t left join t o on t.other = o.id where {where}"
+                    f" {'group by ' + ', '.join(by) if by else ''} order by min(t.id)").fetchall()
+                assert [tuple(row.values()) for row in found] == wanted
+
+
+def test_wrong_texts_of_groups(trips):
+    """Any text gives groups or a typed error."""
+    chance = random.Random(3)
+    words = (
+        "GROUP BY AGGREGATE HAVING AS SORT LIMIT DISTINCT ( ) , count() sum(km) avg(points) min(any) quantile(km,0.5) year(at) date(at) "
+        "title owner owner.name tags any @count $0 3 0.5 'x' NULL > == + / n DESC AND NOT TRUEPREDICATE year ( median ) first(owner) "
+        "owner.boss.owner tags[0] SUBQUERY(owner,$x,TRUEPREDICATE).@count ALL tags"
+    ).split()
+    base = "id >= 0 GROUP BY title , year(at) AS y AGGREGATE count() AS n , avg(km) HAVING n > 0 SORT ( n DESC ) LIMIT ( 3 )".split()
+    good = 0
+    for _ in range(3000):
+        text = list(base)
+        for _ in range(chance.randrange(1, 5)):
+            at = chance.randrange(len(text))
+            text[at : at + chance.randrange(2)] = chance.sample(words, chance.randrange(3))
+        query = Query(trips._db, " ".join(text), (), {})
+        try:
+            _arrow.groups(trips._handle, query.encoded, query.arguments)
+            good += 1
+        except crealm.Error as error:
+            assert error.message
+    assert 100 < good < 2900
+
+
+def test_deep_texts_of_groups(trips):
+    for text in (
+        "GROUP BY " + "year(" * 500 + "at" + ")" * 500, "GROUP BY " + "(" * 9000 + "id" + ")" * 9000,
+        "AGGREGATE sum(" + "id+" * 9000 + "id)", "GROUP BY " + ",".join(f"id AS c{number}" for number in range(3000)),
+    ):
+        query = Query(trips._db, text, (), {})
+        try:
+            _arrow.groups(trips._handle, query.encoded, query.arguments)
+        except crealm.Error as error:
+            assert error.message
