@@ -182,7 +182,8 @@ def change(chance, db, model, touched):
         values = {'country': chance.choice('ab'), 'number': chance.choice([None, *range(6)]),
                   'mail': chance.choice([None, str(chance.randrange(14))]), 'age': chance.randrange(-1, 9)}
         made = db['Member'].create(**values)
-        assert made.id in (model.next_id, max(model.next_id, model.foreign + 1)), (made.id, model.next_id, model.foreign)
+        allowed = model.next_id, max(model.next_id, model.foreign + 1)
+        assert made.id in allowed, (made.id, allowed)
         model.new.add(made.id)
         model.next_id = made.id + 1
         model.rows[made.id] = {**values, 'friend': None, 'boss': None, 'pals': []}
