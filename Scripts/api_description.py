@@ -39,8 +39,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ("realm.h", "crealm.h")
 NUMBERS = {
-    "bool", "int", "unsigned", "unsigned int", "char", "float", "double", "size_t", "int32_t", "int64_t", "uint8_t",
-    "uint32_t", "uint64_t",
+    "bool",
+    "int",
+    "unsigned",
+    "unsigned int",
+    "char",
+    "float",
+    "double",
+    "size_t",
+    "int32_t",
+    "int64_t",
+    "uint8_t",
+    "uint32_t",
+    "uint64_t",
 }
 FREE = "realm_free_userdata_func_t"
 
@@ -80,7 +91,7 @@ class Comment:
             labels = [part.strip() for part in found.group(1).split(",")] if found else []
             if found and all(label in known for label in labels):
                 self.keep(names, lines)
-                names, lines = labels, [line[found.end():]]
+                names, lines = labels, [line[found.end() :]]
             elif names is not None and (line.startswith(" ") or not line):
                 lines.append(line)
             elif names is not None:
@@ -124,7 +135,7 @@ class Header:
                 break
             found = self.ITEM.match(text, position)
             if not found:
-                raise Trouble(f"{self.name}: cannot read: {text[position:position + 80]!r}")
+                raise Trouble(f"{self.name}: cannot read: {text[position : position + 80]!r}")
             position = found.end()
             # A comment on the same line belongs to the declaration before it.
             after = re.match(r"[ \t]*(/\*(?:[^*]|\*(?!/))*\*/)", text[position:])
@@ -140,7 +151,9 @@ class Header:
             elif found.group("doc"):
                 doc = plain_comment(found.group("doc"))
             elif found.group("define"):
-                self.items.append(("define", section, trailing or doc, (found.group("macro"), found.group("value").strip())))
+                self.items.append(
+                    ("define", section, trailing or doc, (found.group("macro"), found.group("value").strip()))
+                )
             elif found.group("declaration"):
                 self.items.append(("declaration", section, doc or trailing, found.group("declaration")))
                 doc = ""
@@ -195,7 +208,9 @@ class Description:
         value = strip_comments(value).strip()
         if re.fullmatch(r'-?\d+|"[^"]*"', value):
             number = value.startswith('"') and value[1:-1] or int(value)
-            self.constants.append({"name": name, "type": "text" if value[0] == '"' else "int", "value": number, "comment": doc})
+            self.constants.append(
+                {"name": name, "type": "text" if value[0] == '"' else "int", "value": number, "comment": doc}
+            )
         elif re.fullmatch(r"\(\d+ \* \d+\)", value):
             first, second = map(int, re.findall(r"\d+", value))
             self.constants.append({"name": name, "type": "int", "value": first * second, "comment": doc})
@@ -204,7 +219,9 @@ class Description:
         text = words(strip_comments(source)).rstrip(";").strip()
         text = text.replace("RLM_ANON_UNION union", "union").replace("RLM_ANON_UNION_MEMBER(values)", "")
         if found := re.fullmatch(r"RLM_API (.+?[\s*])(\w+)\((.*)\)", text):
-            self.functions.append((header, section, doc, found.group(2), tidy_type(found.group(1)), found.group(3)))
+            self.functions.append(
+                (header, section, doc, found.group(2), tidy_type(found.group(1)), found.group(3))
+            )
         elif found := re.fullmatch(r"typedef (.+?[\s*])\(\*(\w+)\)\((.*)\)", text):
             self.callbacks.append(self.callback(doc, *found.groups()))
         elif re.match(r"typedef enum \w+ \{", text):
@@ -224,7 +241,11 @@ class Description:
     def enum(self, doc, source):
         body = re.search(r"\{(.*)\}\s*(\w+)", source, re.S)
         values = []
-        for found in re.finditer(r"(\w+)\s*=\s*(-?\w+)\s*,?[ \t]*(/\*.*?\*/)?", re.sub(r"(?m)^\s*/\*.*?\*/", "", body.group(1), flags=re.S), re.S):
+        for found in re.finditer(
+            r"(\w+)\s*=\s*(-?\w+)\s*,?[ \t]*(/\*.*?\*/)?",
+            re.sub(r"(?m)^\s*/\*.*?\*/", "", body.group(1), flags=re.S),
+            re.S,
+        ):
             value = {"name": found.group(1), "value": int(found.group(2), 0)}
             if found.group(3):
                 value["comment"] = words(plain_comment(found.group(3)))
@@ -236,11 +257,13 @@ class Description:
     def struct(self, doc, source):
         name = re.search(r"\}\s*(\w+)\s*;$", source)
         name = name.group(1) if name else "struct " + re.match(r"struct (\w+)", source).group(1)
-        body = source[source.index("{") + 1:source.rindex("}")]
+        body = source[source.index("{") + 1 : source.rindex("}")]
         body, union = re.sub(r"RLM_ANON_UNION\w*(\(\w+\))?", "", body), False
         fields = []
         # A field, with the comments after it; "{" and "}" of the union are fields of their own.
-        for found in re.finditer(r"\bunion\s*(\{)|(\})\s*;|((?:[^;{}/]|/(?!\*))+);([ \t]*/\*.*?\*/)?|/\*.*?\*/", body, re.S):
+        for found in re.finditer(
+            r"\bunion\s*(\{)|(\})\s*;|((?:[^;{}/]|/(?!\*))+);([ \t]*/\*.*?\*/)?|/\*.*?\*/", body, re.S
+        ):
             if found.group(1) or found.group(2):
                 union = bool(found.group(1))
             elif found.group(3):
@@ -263,11 +286,20 @@ class Description:
         return field
 
     def callback(self, doc, result, name, parameters):
-        return {"name": name, "comment": doc, "result": tidy_type(result), "parameters": self.variables(parameters)}
+        return {
+            "name": name,
+            "comment": doc,
+            "result": tidy_type(result),
+            "parameters": self.variables(parameters),
+        }
 
     @staticmethod
     def variables(text):
-        return [] if text.strip() == "void" else [dict(zip(("name", "type"), variable(part))) for part in split_top(text)]
+        return (
+            []
+            if text.strip() == "void"
+            else [dict(zip(("name", "type"), variable(part))) for part in split_top(text)]
+        )
 
     # Facts
 
@@ -279,7 +311,12 @@ class Description:
         self.kinds |= {one["name"]: "struct" for one in self.structs}
         self.kinds |= {one["name"]: "callback" for one in self.callbacks}
         self.kinds |= {"bool": "boolean", FREE: "free"}
-        unclonable = {"realm_config_t", "realm_key_path_array_t", "realm_thread_safe_reference_t", "realm_work_queue_t"}
+        unclonable = {
+            "realm_config_t",
+            "realm_key_path_array_t",
+            "realm_thread_safe_reference_t",
+            "realm_work_queue_t",
+        }
         for handle in self.handles:
             handle["clonable"] = handle["name"] not in unclonable and not handle["name"].endswith("token_t")
         for struct in self.structs:
@@ -316,10 +353,16 @@ class Description:
             kind, direction = "userdata", "in"
         elif kind == "handle":
             parameter["handle"] = base
-            direction = "out" if stars == 2 and not constant and "* const*" not in text and "*const*" not in text else "in"
+            direction = (
+                "out"
+                if stars == 2 and not constant and "* const*" not in text and "*const*" not in text
+                else "in"
+            )
             kind = "handle" if stars == 1 or direction == "out" else "array"
         elif base == "char":
-            direction = "out" if text in ("char**", "const char**") and parameter["name"].startswith("out_") else "in"
+            direction = (
+                "out" if text in ("char**", "const char**") and parameter["name"].startswith("out_") else "in"
+            )
             kind = "text" if stars == 1 or direction == "out" else "array"
         elif base == "void":
             kind, direction = "pointer", "in"
@@ -349,9 +392,16 @@ class Description:
         errors = self.errors(comment, section_text)
         since = next((release for release, listed in self.releases if name in listed), None)
         entry = {
-            "name": name, "header": header.name, "section": section, "since": since, "comment": comment.text,
-            "result": self.result(result, comment), "parameters": parameters,
-            "thread": self.thread(thread), "thread_text": thread, "errors": errors,
+            "name": name,
+            "header": header.name,
+            "section": section,
+            "since": since,
+            "comment": comment.text,
+            "result": self.result(result, comment),
+            "parameters": parameters,
+            "thread": self.thread(thread),
+            "thread_text": thread,
+            "errors": errors,
         }
         for fact, listed in self.facts.items():
             entry[fact] = name in listed
@@ -387,12 +437,16 @@ class Description:
         if kind == "handle":
             result["handle"] = base
             result["owned"] = "own handle" in said or "own token" in said
-            result["null_without_error"] = bool(re.search(r"NULL\W+without an? error|NULL, without an error", said))
+            result["null_without_error"] = bool(
+                re.search(r"NULL\W+without an? error|NULL, without an error", said)
+            )
         if kind == "text":
             result["owned"] = "realm_free()" in said
         if kind == "boolean":
             # false means a failure, unless the function only asks.
-            result["reports_failure"] = comment.part("Errors") not in ("none.", "none", "") or "Returns" not in comment.parts
+            result["reports_failure"] = (
+                comment.part("Errors") not in ("none.", "none", "") or "Returns" not in comment.parts
+            )
             if re.match(r"(none|none\b.*)", comment.part("Errors")):
                 result["reports_failure"] = False
         if kind in ("enum", "struct"):
@@ -403,9 +457,16 @@ class Description:
     def parameter_facts(function, parameter, parameters, comment):
         text = comment.part(parameter["name"])
         said = text or comment.text
-        parameter["optional"] = bool(re.search(r"\[optional\]|\bmay be NULL\b|^NULL\b|\bNULL takes\b|\bNULL goes\b|\bNULL restores\b|: NULL\b.*\[optional\]", text)) or (
-            bool(re.search(r"Each pointer is \[optional\]|each array is\s+\[optional\]", comment.text)) and parameter["direction"] == "out"
-            and "*" in parameter["type"])
+        parameter["optional"] = bool(
+            re.search(
+                r"\[optional\]|\bmay be NULL\b|^NULL\b|\bNULL takes\b|\bNULL goes\b|\bNULL restores\b|: NULL\b.*\[optional\]",
+                text,
+            )
+        ) or (
+            bool(re.search(r"Each pointer is \[optional\]|each array is\s+\[optional\]", comment.text))
+            and parameter["direction"] == "out"
+            and "*" in parameter["type"]
+        )
         if text:
             parameter["text"] = text
         if parameter["kind"] == "handle" and parameter["direction"] == "out":
@@ -418,19 +479,37 @@ class Description:
             return
         counts = [other["name"] for other in parameters if other["type"] in ("size_t", "size_t*")]
         name = parameter["name"]
-        patterns = (rf"(?:room for|the most|up to) (\w+) ", r"^(\w+) (?:names|values|keys|arguments|bytes|tokens|texts|descriptions)", r"; (\w+) (?:names|texts) ",
-                    r"(?:for|of) (\w+) (?:entries|keys|infos|values|texts)", r"\b(\w+)\b")
+        patterns = (
+            rf"(?:room for|the most|up to) (\w+) ",
+            r"^(\w+) (?:names|values|keys|arguments|bytes|tokens|texts|descriptions)",
+            r"; (\w+) (?:names|texts) ",
+            r"(?:for|of) (\w+) (?:entries|keys|infos|values|texts)",
+            r"\b(\w+)\b",
+        )
         for pattern in patterns[:4]:
-            found = next((match for match in re.findall(pattern, said if text else "") if match in counts), None)
+            found = next(
+                (match for match in re.findall(pattern, said if text else "") if match in counts), None
+            )
             if found:
                 parameter["length"] = found
                 break
         else:
-            for guess in (f"{name}_size", f"num_{name}", f"max_{name.removeprefix('out_')}", f"{name}_count",
-                          "num_args" if name == "args" else "", "num_properties" if name == "properties" else "",
-                          "num_values" if name in ("values", "properties") else "", "count" if name == "tokens" else "",
-                          "num_key_paths" if name == "user_key_paths" else "", "num_classes" if name in ("classes", "class_properties") else "",
-                          f"num_{name.removesuffix('s')}s", "max" if name in ("out_versions", "out_keys", "out_properties", "out_col_keys", "out_modified") else ""):
+            for guess in (
+                f"{name}_size",
+                f"num_{name}",
+                f"max_{name.removeprefix('out_')}",
+                f"{name}_count",
+                "num_args" if name == "args" else "",
+                "num_properties" if name == "properties" else "",
+                "num_values" if name in ("values", "properties") else "",
+                "count" if name == "tokens" else "",
+                "num_key_paths" if name == "user_key_paths" else "",
+                "num_classes" if name in ("classes", "class_properties") else "",
+                f"num_{name.removesuffix('s')}s",
+                "max"
+                if name in ("out_versions", "out_keys", "out_properties", "out_col_keys", "out_modified")
+                else "",
+            ):
                 if guess in counts and guess != name:
                     parameter["length"] = guess
                     break
@@ -440,18 +519,26 @@ class Description:
     def data(self):
         return {
             "comment": "Made by Scripts/api_description.py from realm.h and crealm.h; do not edit.",
-            "handles": self.handles, "types": self.types, "constants": self.constants, "enums": self.enums,
-            "structs": self.structs, "callbacks": self.callbacks, "functions": self.functions,
+            "handles": self.handles,
+            "types": self.types,
+            "constants": self.constants,
+            "enums": self.enums,
+            "structs": self.structs,
+            "callbacks": self.callbacks,
+            "functions": self.functions,
         }
 
 
 def read_releases(folder):
     """The functions of each release, the oldest first."""
+
     def number(path):
         return [int(part) for part in path.stem.split(".")]
 
-    return [(path.stem, set(re.findall(r"^function (\w+):", path.read_text(), re.M)))
-            for path in sorted(folder.glob("*.*.*.txt"), key=number)]
+    return [
+        (path.stem, set(re.findall(r"^function (\w+):", path.read_text(), re.M)))
+        for path in sorted(folder.glob("*.*.*.txt"), key=number)
+    ]
 
 
 def describe(include=ROOT / "include"):
@@ -476,7 +563,9 @@ def compared(old, new):
             yield f"{kind}: {name} is declared, but not in api.json"
         for name in sorted(after.keys() & before.keys()):
             if after[name] != before[name]:
-                members = [member for member in after[name] if after[name][member] != before[name].get(member)]
+                members = [
+                    member for member in after[name] if after[name][member] != before[name].get(member)
+                ]
                 yield f"{kind}: {name} differs in {', '.join(members) or 'its members'}"
         if list(before) != list(after) and before.keys() == after.keys():
             yield f"{kind}: the order differs"
@@ -514,7 +603,9 @@ def main(arguments):
             found = ["the form of api.json differs: run Scripts/api_description.py"]
         for line in found:
             print(line)
-        print(f"api.json: {len(data['functions'])} functions, {len(found) or 'no'} difference{'s' if len(found) != 1 else ''}")
+        print(
+            f"api.json: {len(data['functions'])} functions, {len(found) or 'no'} difference{'s' if len(found) != 1 else ''}"
+        )
         return 1 if found else 0
     else:
         temporary = file.with_suffix(".json.new")

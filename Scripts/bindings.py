@@ -18,25 +18,52 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MADE = "Made by Scripts/bindings.py from include/api.json; do not edit."
 KINDS = {
-    "realm_t": "REALM", "realm_config_t": "CONFIG", "realm_schema_t": "SCHEMA", "realm_object_t": "OBJECT",
-    "realm_list_t": "LIST", "realm_set_t": "SET", "realm_dictionary_t": "DICTIONARY", "realm_query_t": "QUERY",
-    "realm_results_t": "RESULTS", "realm_scheduler_t": "SCHEDULER", "realm_async_error_t": "ASYNC_ERROR",
-    "realm_thread_safe_reference_t": "REFERENCE", "realm_notification_token_t": "TOKEN",
-    "realm_callback_token_t": "TOKEN", "realm_refresh_callback_token_t": "TOKEN",
+    "realm_t": "REALM",
+    "realm_config_t": "CONFIG",
+    "realm_schema_t": "SCHEMA",
+    "realm_object_t": "OBJECT",
+    "realm_list_t": "LIST",
+    "realm_set_t": "SET",
+    "realm_dictionary_t": "DICTIONARY",
+    "realm_query_t": "QUERY",
+    "realm_results_t": "RESULTS",
+    "realm_scheduler_t": "SCHEDULER",
+    "realm_async_error_t": "ASYNC_ERROR",
+    "realm_thread_safe_reference_t": "REFERENCE",
+    "realm_notification_token_t": "TOKEN",
+    "realm_callback_token_t": "TOKEN",
+    "realm_refresh_callback_token_t": "TOKEN",
 }
-UNSIGNED = {"size_t": "SIZE_MAX", "uint64_t": "UINT64_MAX", "uint32_t": "UINT32_MAX", "unsigned": "UINT32_MAX",
-            "unsigned int": "UINT32_MAX", "realm_class_key_t": "UINT32_MAX"}
+UNSIGNED = {
+    "size_t": "SIZE_MAX",
+    "uint64_t": "UINT64_MAX",
+    "uint32_t": "UINT32_MAX",
+    "unsigned": "UINT32_MAX",
+    "unsigned int": "UINT32_MAX",
+    "realm_class_key_t": "UINT32_MAX",
+}
 SIGNED = {"int64_t", "int", "realm_property_key_t", "realm_object_key_t"}
-STRUCTS = {"realm_value_t": "value_to_js", "realm_class_info_t": "class_info_to_js",
-           "realm_property_info_t": "property_info_to_js", "realm_version_id_t": "version_id_to_js"}
+STRUCTS = {
+    "realm_value_t": "value_to_js",
+    "realm_class_info_t": "class_info_to_js",
+    "realm_property_info_t": "property_info_to_js",
+    "realm_version_id_t": "version_id_to_js",
+}
 # Written by hand, although the parameters are simple: the table of handles has a part in them.
-BY_HAND = {"realm_release", "realm_clone", "realm_free", "realm_get_last_error", "realm_register_user_code_callback_error",
-           "realm_scheduler_get_frozen", "realm_config_set_encryption_key", "realm_create_thread_safe_reference"}
+BY_HAND = {
+    "realm_release",
+    "realm_clone",
+    "realm_free",
+    "realm_get_last_error",
+    "realm_register_user_code_callback_error",
+    "realm_scheduler_get_frozen",
+    "realm_config_set_encryption_key",
+    "realm_create_thread_safe_reference",
+}
 
 
 class Refused(Exception):
     """The layer has no function for this one."""
-
 
 
 class Call:
@@ -59,7 +86,11 @@ class Call:
     def parameter(self, parameter, name):
         kind, text, c_type = parameter["kind"], parameter["direction"], parameter["type"]
         stars = c_type.count("*")
-        if parameter.get("array") or "length" in parameter or kind in ("callback", "free", "userdata", "array", "pointer"):
+        if (
+            parameter.get("array")
+            or "length" in parameter
+            or kind in ("callback", "free", "userdata", "array", "pointer")
+        ):
             raise Refused(f"{parameter['name']}: {kind}")
         if text == "out":
             self.out(parameter, name)
@@ -69,13 +100,16 @@ class Call:
             self.declarations.append(f"void* {name} = NULL;")
             optional = "true" if parameter["optional"] else "false"
             self.reading.append(
-                f"handle_argument(addon, {self.next_argument()}, KIND_{KINDS[parameter['handle']]}, {optional}, &{name})")
+                f"handle_argument(addon, {self.next_argument()}, KIND_{KINDS[parameter['handle']]}, {optional}, &{name})"
+            )
             self.passed.append(name)
         elif kind == "text":
             self.scratch = True
             self.declarations.append(f"const char* {name} = NULL;")
             optional = "true" if parameter["optional"] else "false"
-            self.reading.append(f"text_argument(addon, &scratch, {self.next_argument()}, {optional}, &{name})")
+            self.reading.append(
+                f"text_argument(addon, &scratch, {self.next_argument()}, {optional}, &{name})"
+            )
             self.passed.append(name)
         elif kind == "boolean":
             self.declarations.append(f"bool {name} = false;")
@@ -84,7 +118,9 @@ class Call:
         elif kind == "struct" and parameter["struct"] == "realm_value_t":
             self.scratch = True
             self.declarations.append(f"realm_value_t {name};")
-            self.reading.append(f"value_from_js(addon, &scratch, {self.next_argument()}, RLM_PROPERTY_TYPE_MIXED, &{name})")
+            self.reading.append(
+                f"value_from_js(addon, &scratch, {self.next_argument()}, RLM_PROPERTY_TYPE_MIXED, &{name})"
+            )
             self.passed.append(f"&{name}" if stars else name)
         elif kind in ("number", "enum") and stars == 0:
             base = c_type.replace("const ", "")
@@ -93,7 +129,9 @@ class Call:
                 self.reading.append(f"integer_argument(addon, {self.next_argument()}, &{name})")
             elif base in UNSIGNED:
                 self.declarations.append(f"uint64_t {name} = 0;")
-                self.reading.append(f"unsigned_argument(addon, {self.next_argument()}, {UNSIGNED[base]}, &{name})")
+                self.reading.append(
+                    f"unsigned_argument(addon, {self.next_argument()}, {UNSIGNED[base]}, &{name})"
+                )
             else:
                 raise Refused(c_type)
             self.passed.append(f"({base}){name}")
@@ -164,11 +202,15 @@ class Call:
             failed = "!made && crealm.realm_get_last_error(NULL)" if result["null_without_error"] else "!made"
         elif kind == "text":
             lines.append(f"    const char* text = {call};")
-            results.insert(0, "owned_text(addon, (char*)text)" if result["owned"] else "cstring_to_js(addon, text)")
+            results.insert(
+                0, "owned_text(addon, (char*)text)" if result["owned"] else "cstring_to_js(addon, text)"
+            )
         elif kind == "number" and result["type"] == "uint64_t":
             # UINT64_MAX stands for "none" in all functions that return this type.
             lines.append(f"    uint64_t number = {call};")
-            results.insert(0, "number == UINT64_MAX ? null_to_js(addon) : integer_to_js(addon, (int64_t)number)")
+            results.insert(
+                0, "number == UINT64_MAX ? null_to_js(addon) : integer_to_js(addon, (int64_t)number)"
+            )
         elif kind in ("number", "enum"):
             lines.append(f"    int64_t number = (int64_t){call};")
             results.insert(0, "integer_to_js(addon, number)")
@@ -176,7 +218,12 @@ class Call:
             raise Refused(f"the result: {result['type']}")
         lines.append("    leave(addon);")
         if failed:
-            lines += [f"    if ({failed}) {{", "        throw_last_error(addon);", "        goto out;", "    }"]
+            lines += [
+                f"    if ({failed}) {{",
+                "        throw_last_error(addon);",
+                "        goto out;",
+                "    }",
+            ]
         if len(results) == 1:
             lines.append(f"    result = {results[0]};")
         elif results:
@@ -195,24 +242,58 @@ class Call:
 
 def node_files(api):
     names = [function["name"] for function in api["functions"]]
-    library_h = [f"/* {MADE} */", "", "#ifndef CREALM_LIBRARY_TABLE_H", "#define CREALM_LIBRARY_TABLE_H", "",
-                 "struct library {"]
+    library_h = [
+        f"/* {MADE} */",
+        "",
+        "#ifndef CREALM_LIBRARY_TABLE_H",
+        "#define CREALM_LIBRARY_TABLE_H",
+        "",
+        "struct library {",
+    ]
     library_h += [f"    __typeof__(&{name}) {name};" for name in names]
-    library_h += ["};", "", "extern struct library crealm;", "extern const char* const library_names[];",
-                  "extern const size_t library_count;", "", "#endif", ""]
-    library_c = [f"/* {MADE} */", "", '#include "../src/addon.h"', "", "const char* const library_names[] = {"]
+    library_h += [
+        "};",
+        "",
+        "extern struct library crealm;",
+        "extern const char* const library_names[];",
+        "extern const size_t library_count;",
+        "",
+        "#endif",
+        "",
+    ]
+    library_c = [
+        f"/* {MADE} */",
+        "",
+        '#include "../src/addon.h"',
+        "",
+        "const char* const library_names[] = {",
+    ]
     library_c += [f'    "{name}",' for name in names]
     library_c += ["};", "const size_t library_count = COUNT_OF(library_names);", ""]
-    calls = [f"/* {MADE} */", "", "#include <string.h>", "", '#include "../src/addon.h"', "",
-             "static napi_value owned_text(struct addon* addon, char* text) {",
-             "    napi_value result = cstring_to_js(addon, text);", "    crealm.realm_free(text);", "    return result;", "}", "",
-             "static napi_value several(struct addon* addon, size_t count, napi_value* items) {",
-             "    napi_value result = NULL;",
-             "    if (!good(addon, napi_create_array_with_length(addon->env, count, &result)))",
-             "        return NULL;",
-             "    for (size_t index = 0; index < count; index++)",
-             "        if (!items[index] || !good(addon, napi_set_element(addon->env, result, (uint32_t)index, items[index])))",
-             "            return NULL;", "    return result;", "}", ""]
+    calls = [
+        f"/* {MADE} */",
+        "",
+        "#include <string.h>",
+        "",
+        '#include "../src/addon.h"',
+        "",
+        "static napi_value owned_text(struct addon* addon, char* text) {",
+        "    napi_value result = cstring_to_js(addon, text);",
+        "    crealm.realm_free(text);",
+        "    return result;",
+        "}",
+        "",
+        "static napi_value several(struct addon* addon, size_t count, napi_value* items) {",
+        "    napi_value result = NULL;",
+        "    if (!good(addon, napi_create_array_with_length(addon->env, count, &result)))",
+        "        return NULL;",
+        "    for (size_t index = 0; index < count; index++)",
+        "        if (!items[index] || !good(addon, napi_set_element(addon->env, result, (uint32_t)index, items[index])))",
+        "            return NULL;",
+        "    return result;",
+        "}",
+        "",
+    ]
     bound, refused = [], []
     for function in api["functions"]:
         try:
@@ -232,10 +313,16 @@ def node_files(api):
         value = json.dumps(constant["value"])
         constants.append(f"  {constant['name']}: {value},")
     constants += ["});", ""]
-    return {
-        "library.h": "\n".join(library_h), "library.c": "\n".join(library_c), "calls.c": "\n".join(calls),
-        "constants.cjs": "\n".join(constants),
-    }, bound, refused
+    return (
+        {
+            "library.h": "\n".join(library_h),
+            "library.c": "\n".join(library_c),
+            "calls.c": "\n".join(calls),
+            "constants.cjs": "\n".join(constants),
+        },
+        bound,
+        refused,
+    )
 
 
 def main(arguments):
@@ -248,8 +335,11 @@ def main(arguments):
         print(f"{len(bound)} functions are generated, {len(refused)} are not")
         return 0
     if "--check" in arguments:
-        stale = [name for name, text in files.items()
-                 if not (folder / name).exists() or (folder / name).read_text("utf-8") != text]
+        stale = [
+            name
+            for name, text in files.items()
+            if not (folder / name).exists() or (folder / name).read_text("utf-8") != text
+        ]
         for name in stale:
             print(f"bindings/node/generated/{name} is not what Scripts/bindings.py writes")
         print(f"bindings: {len(bound)} functions of Node, {len(stale)} files differ")

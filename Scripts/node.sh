@@ -5,10 +5,14 @@
 set -eu
 cd "$(dirname "$0")/.."
 include=
-for folder in "${NODE_INCLUDE:-}" /usr/include/node "$(dirname "$(dirname "$(command -v node || echo /x/x)")")/include/node"; do
+beside=$(dirname "$(dirname "$(command -v node || echo /x/x)")")/include/node
+for folder in "${NODE_INCLUDE:-}" /usr/include/node "$beside"; do
     if [ -z "$include" ] && [ -n "$folder" ] && [ -e "$folder/node_api.h" ]; then include=$folder; fi
 done
-command -v node >/dev/null || { echo "needed: node, 20 or later" >&2; exit 1; }
+node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' 2>/dev/null || {
+    echo "needed: node, 20 or later" >&2
+    exit 1
+}
 [ -n "$include" ] || { echo "needed: node_api.h and uv.h (libnode-dev), or NODE_INCLUDE" >&2; exit 1; }
 [ "${1-}" != --tools ] || exit 0
 mkdir -p .build/node

@@ -76,6 +76,9 @@ def all_parts(fixtures):
         "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],
         "machine code of the hot loops": ["Scripts/check_hot_loops.py", LIBRARY],
         "instructions of hot workloads": [PYTHON, "Tests/Work/run.py", LIBRARY],
+        "description of the C API, and the code made of it": [
+            "sh", "-c", f"{PYTHON} Scripts/api_description.py --check && {PYTHON} Scripts/bindings.py --check"
+            f" && {PYTHON} Scripts/test_api_description.py"],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }
     skipped = []
@@ -92,6 +95,14 @@ def all_parts(fixtures):
         parts["wheel"] = ["Scripts/test-wheel.sh"]
     else:
         skipped.append("skipped: wheel (build and auditwheel cannot be installed from PyPI)")
+    if found("Scripts/node.sh", "--tools"):
+        parts["Node"] = ["Scripts/node.sh", "test"]
+    else:
+        skipped.append("skipped: Node (node 20, or the headers of Node-API, are not there)")
+    if found("Scripts/need.sh", "sqlite"):
+        parts["SQLite extension"] = [PYTHON, "-m", "pytest", "-q", "bindings/python/tests/sql"]
+    else:
+        skipped.append("skipped: SQLite extension (sqlite3.h is not there)")
     if found("Scripts/python-docs.sh", "--tools"):
         parts["pages of the Python package"] = ["Scripts/python-docs.sh"]
     else:

@@ -10,13 +10,37 @@ import api_description
 
 CHANGES = [
     ("realm.h", "RLM_API void realm_free(void* buffer);", "", "functions: realm_free is in api.json"),
-    ("realm.h", "RLM_API void realm_free(void* buffer);", "RLM_API bool realm_free(void* buffer);", "realm_free differs in result"),
+    (
+        "realm.h",
+        "RLM_API void realm_free(void* buffer);",
+        "RLM_API bool realm_free(void* buffer);",
+        "realm_free differs in result",
+    ),
     ("realm.h", "RLM_TYPE_LIST = 12", "RLM_TYPE_LIST = 22", "enums: realm_value_type_e differs in values"),
-    ("realm.h", "    size_t size;\n} realm_string_t;", "    int64_t size;\n} realm_string_t;", "structs: realm_string_t differs"),
-    ("crealm.h", "#define CREALM_ABI_VERSION 1", "#define CREALM_ABI_VERSION 2", "constants: CREALM_ABI_VERSION differs in value"),
-    ("crealm.h", "RLM_API uint32_t crealm_abi_version(void);",
-     "RLM_API uint32_t crealm_abi_version(void);\nRLM_API bool crealm_new(const realm_t* realm);", "crealm_new is declared"),
-    ("realm.h", "RLM_API void realm_release(void* ptr);", "RLM_API strange* realm_release(void* ptr, ...);", None),
+    (
+        "realm.h",
+        "    size_t size;\n} realm_string_t;",
+        "    int64_t size;\n} realm_string_t;",
+        "structs: realm_string_t differs",
+    ),
+    (
+        "crealm.h",
+        "#define CREALM_ABI_VERSION 1",
+        "#define CREALM_ABI_VERSION 2",
+        "constants: CREALM_ABI_VERSION differs in value",
+    ),
+    (
+        "crealm.h",
+        "RLM_API uint32_t crealm_abi_version(void);",
+        "RLM_API uint32_t crealm_abi_version(void);\nRLM_API bool crealm_new(const realm_t* realm);",
+        "crealm_new is declared",
+    ),
+    (
+        "realm.h",
+        "RLM_API void realm_release(void* ptr);",
+        "RLM_API strange* realm_release(void* ptr, ...);",
+        "refused: ",
+    ),
 ]
 
 
@@ -36,10 +60,8 @@ def main():
                 try:
                     found = list(api_description.compared(before, api_description.describe(Path(folder))))
                 except api_description.Trouble as trouble:
-                    found = [str(trouble)] if wanted is not None and "realm_free" not in wanted else ["refused", str(trouble)]
-            good = any(wanted in line for line in found) if wanted else found[:1] == ["refused"]
-            # A list of facts that names the removed function is refused before the comparison.
-            if not good:
+                    found = [f"refused: {trouble}"]
+            if not any(wanted in line for line in found):
                 failed += 1
                 print(f"  FAIL  {new or old!r}: {found}")
     print(f"{len(CHANGES) - failed} passed, {failed} failed")

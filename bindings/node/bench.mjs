@@ -25,9 +25,10 @@ const Person = { name: 'Person', primaryKey: 'id', properties: { id: 'int', name
 
 function ours(round) {
   const realm = new Realm({ path: path.join(folder, `${round}.realm`), schema: [Person] });
-  measure('insert ours', rows, () => realm.write(() => {
-    for (let id = 0; id < rows; id += 1) realm.create('Person', { id, name: `name ${id}`, age: id % 100 });
-  }));
+  measure('insert ours', rows, () =>
+    realm.write(() => {
+      for (let id = 0; id < rows; id += 1) realm.create('Person', { id, name: `name ${id}`, age: id % 100 });
+    }));
   measure('lookup ours', rows, () => {
     for (let index = 0; index < rows; index += 1) {
       const id = (index * 7919) % rows;
@@ -52,7 +53,10 @@ function ours(round) {
 
 function theirs(round, sqlite) {
   const base = new sqlite.DatabaseSync(path.join(folder, `${round}.sqlite`));
-  base.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)');
+  base.exec(
+    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; ' +
+      'CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)',
+  );
   const insert = base.prepare('INSERT INTO person VALUES (?, ?, ?)');
   measure('insert theirs', rows, () => {
     base.exec('BEGIN');
@@ -99,7 +103,9 @@ for (const name of ['insert', 'lookup', 'iterate', 'count']) {
   const own = median(`${name} ours`);
   const unit = name === 'count' ? 'ms' : 'ns';
   const peer = sqlite ? median(`${name} theirs`) : undefined;
-  const compared = peer === undefined ? '' : `  node:sqlite ${peer.toFixed(name === 'count' ? 3 : 0)} ${unit}  ${(peer / own).toFixed(2)} x as fast`;
+  const compared = peer === undefined
+    ? ''
+    : `  node:sqlite ${peer.toFixed(name === 'count' ? 3 : 0)} ${unit}  ${(peer / own).toFixed(2)} x as fast`;
   console.log(`${name.padEnd(8)} ${own.toFixed(name === 'count' ? 3 : 0)} ${unit}${compared}`);
 }
 console.log(`one int  ${median('one int ours').toFixed(0)} ns`);

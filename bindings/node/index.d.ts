@@ -1,7 +1,18 @@
 // The types of the package. A program names its objects: realm.objects<Person>("Person"), realm.create(Person, {…}).
 
 export type Primitive =
-  | 'int' | 'bool' | 'string' | 'data' | 'mixed' | 'date' | 'float' | 'double' | 'decimal128' | 'objectId' | 'uuid' | 'counter';
+  | 'int'
+  | 'bool'
+  | 'string'
+  | 'data'
+  | 'mixed'
+  | 'date'
+  | 'float'
+  | 'double'
+  | 'decimal128'
+  | 'objectId'
+  | 'uuid'
+  | 'counter';
 
 export interface PropertySchema {
   type: string;
@@ -96,7 +107,9 @@ export declare class Collection<T> implements Iterable<T> {
   addListener(listener: (collection: this, changes: CollectionChanges) => void, keyPaths?: string | string[]): void;
   removeListener(listener: (collection: this, changes: CollectionChanges) => void): void;
   removeAllListeners(): void;
-  changes(keyPaths?: string | string[]): AsyncIterableIterator<{ collection: Collection<T>; changes: CollectionChanges }>;
+  changes(
+    keyPaths?: string | string[],
+  ): AsyncIterableIterator<{ collection: Collection<T>; changes: CollectionChanges }>;
   toJSON(): unknown[];
 }
 export declare class Results<T> extends Collection<T> {
@@ -121,8 +134,10 @@ export declare class RealmObject {
   entries(): [string, unknown][];
   toJSON(): Record<string, unknown>;
   linkingObjects<T>(type: string | ObjectClass<T>, property: string): Results<T>;
-  addListener(listener: (object: this, changes: { deleted: boolean; changedProperties: string[] }) => void,
-    keyPaths?: string | string[]): void;
+  addListener(
+    listener: (object: this, changes: { deleted: boolean; changedProperties: string[] }) => void,
+    keyPaths?: string | string[],
+  ): void;
   removeAllListeners(): void;
 }
 

@@ -230,7 +230,8 @@ static int find_sources(Cursor* cursor, const Column* column, sqlite3_value* val
         target = realm_object_find_with_primary_key(realm, column->target_key, key, NULL);
     realm_error_t error;
     if (target == NULL)
-        return realm_get_last_error(&error) && error.error != RLM_ERR_NO_SUCH_OBJECT ? library_failure(cursor) : SQLITE_OK;
+        return realm_get_last_error(&error) && error.error != RLM_ERR_NO_SUCH_OBJECT ? library_failure(cursor)
+                                                                                     : SQLITE_OK;
     cursor->results = realm_get_backlinks(target, table->class_key, column->key);
     realm_release(target);
     return cursor->results == NULL ? library_failure(cursor) : SQLITE_OK;
@@ -581,7 +582,8 @@ static bool result_value(sqlite3_context* context, const realm_t* realm, const r
             return true;
         case RLM_TYPE_OBJECT_ID: result_fixed(context, KIND_OBJECT_ID, value->object_id.bytes); return true;
         case RLM_TYPE_UUID: result_fixed(context, KIND_UUID, value->uuid.bytes); return true;
-        case RLM_TYPE_LINK: return crealm_link_value(realm, value->link, &shown) && result_value(context, realm, &shown);
+        case RLM_TYPE_LINK:
+            return crealm_link_value(realm, value->link, &shown) && result_value(context, realm, &shown);
         default: return true;
     }
 }

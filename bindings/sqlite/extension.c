@@ -201,7 +201,8 @@ static void tell_passphrase(sqlite3_context* context, int count, sqlite3_value**
 {
     (void)count;
     int type = sqlite3_value_type(values[1]);
-    const char* passphrase = type == SQLITE_BLOB ? sqlite3_value_blob(values[1]) : (const char*)sqlite3_value_text(values[1]);
+    const char* passphrase =
+        type == SQLITE_BLOB ? sqlite3_value_blob(values[1]) : (const char*)sqlite3_value_text(values[1]);
     int size = sqlite3_value_bytes(values[1]);
     if (passphrase == NULL || size == 0)
         sqlite3_result_error(context, "a passphrase is a text that is not empty", -1);
@@ -213,8 +214,8 @@ static int add_function(Connection* connection, const char* name, int count,
                         void (*function)(sqlite3_context*, int, sqlite3_value**))
 {
     connection->references++;
-    return sqlite3_create_function_v2(connection->db, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection, function,
-                                      NULL, NULL, release);
+    return sqlite3_create_function_v2(connection->db, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, connection,
+                                      function, NULL, NULL, release);
 }
 
 /* The entry point, by the name that SQLite derives from that of the file. */
@@ -222,7 +223,8 @@ EXPORTED int sqlite3_crealmsqlite_init(sqlite3* db, char** error, const sqlite3_
 {
     SQLITE_EXTENSION_INIT2(routines);
     if (sqlite3_libversion_number() < 3038000)
-        return crealm_fail(error, SQLITE_ERROR, "this extension needs SQLite 3.38 or later, not %s", sqlite3_libversion());
+        return crealm_fail(error, SQLITE_ERROR, "this extension needs SQLite 3.38 or later, not %s",
+                           sqlite3_libversion());
     if (crealm_abi_version() != CREALM_ABI_VERSION)
         return crealm_fail(error, SQLITE_ERROR, "this extension was built for another version of libCRealm");
     Connection* connection = sqlite3_malloc(sizeof *connection);

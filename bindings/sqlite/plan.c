@@ -35,7 +35,8 @@ static bool is_equality(int op)
 
 static bool is_text(Kind kind)
 {
-    return kind == KIND_STRING || kind == KIND_DATE || kind == KIND_DECIMAL || kind == KIND_OBJECT_ID || kind == KIND_UUID;
+    return kind == KIND_STRING || kind == KIND_DATE || kind == KIND_DECIMAL || kind == KIND_OBJECT_ID ||
+           kind == KIND_UUID;
 }
 
 static bool takes(const Table* table, sqlite3_index_info* info, int position, bool* is_exact)
@@ -45,7 +46,8 @@ static bool takes(const Table* table, sqlite3_index_info* info, int position, bo
     if (!constraint->usable || constraint->iColumn < 0 || constraint->iColumn >= table->num_columns)
         return false;
     const Column* column = &table->columns[constraint->iColumn];
-    bool is_null_test = constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
+    bool is_null_test =
+        constraint->op == SQLITE_INDEX_CONSTRAINT_ISNULL || constraint->op == SQLITE_INDEX_CONSTRAINT_ISNOTNULL;
     if (is_text(column->shown) && !is_null_test && strcmp(sqlite3_vtab_collation(info, position), "BINARY") != 0)
         return false;
     return crealm_search_takes(table, column, constraint->op, is_exact);

@@ -111,7 +111,9 @@ int crealm_parse_options(Connection* connection, int count, const char* const* o
                 code = crealm_fail(error, SQLITE_ERROR, "mode is live, snapshot or immutable, not %s", value);
         } else {
             value = NULL;
-            code = crealm_fail(error, SQLITE_ERROR, "unknown option %s: the options are key=… and mode=…", options[index]);
+            code =
+                crealm_fail(error, SQLITE_ERROR, "unknown option %s: the options are key=… and mode=…",
+                            options[index]);
         }
         sqlite3_free(value);
     }
@@ -384,8 +386,9 @@ static int connect_table(sqlite3* db, void* connection, int count, const char* c
                          char** error)
 {
     if (count < 5)
-        return crealm_fail(error, SQLITE_ERROR,
-                           "the arguments are a path and a class; SELECT crealm_attach(path) makes a table of each class");
+        return crealm_fail(
+            error, SQLITE_ERROR,
+            "the arguments are a path and a class; SELECT crealm_attach(path) makes a table of each class");
     Table* table = sqlite3_malloc(sizeof *table);
     if (table == NULL)
         return SQLITE_NOMEM;
@@ -456,7 +459,8 @@ int crealm_check_class(Table* table, char** error)
         return crealm_library_error(table->file, error);
     const char* advice = "create the virtual table again";
     if (!is_found || info.key != table->class_key)
-        return crealm_fail(error, SQLITE_ERROR, "the class %s is no longer in %s", table->class_name, table->file->path);
+        return crealm_fail(error, SQLITE_ERROR, "the class %s is no longer in %s", table->class_name,
+                           table->file->path);
     for (int index = 0; index < table->num_columns; index++) {
         const Column* column = &table->columns[index];
         realm_property_info_t property;

@@ -263,7 +263,10 @@ function bytesOf(value, name, size) {
   let bytes;
   const type = value._bsontype;
   if (name === 'UUID') {
-    if (value instanceof used.UUID || value instanceof OwnUUID || type === 'UUID' || (type === 'Binary' && value.sub_type === 4)) {
+    if (
+      value instanceof used.UUID || value instanceof OwnUUID || type === 'UUID' ||
+      (type === 'Binary' && value.sub_type === 4)
+    ) {
       bytes = value.buffer ?? value.id;
     }
   } else if (type === name || (name === 'ObjectId' && type === 'ObjectID')) {
@@ -277,6 +280,14 @@ const makeUUID = (buffer) => new used.UUID(Buffer.from(buffer));
 const makeDecimal = (buffer) => new used.Decimal128(Buffer.from(buffer));
 
 module.exports = {
-  BSON: used, own, ObjectId: used.ObjectId, UUID: used.UUID, Decimal128: used.Decimal128, bytesOf, makeObjectId, makeUUID,
-  makeDecimal, parseDecimal,
+  BSON: used,
+  own,
+  ObjectId: used.ObjectId,
+  UUID: used.UUID,
+  Decimal128: used.Decimal128,
+  bytesOf,
+  makeObjectId,
+  makeUUID,
+  makeDecimal,
+  parseDecimal,
 };

@@ -6,8 +6,21 @@
 
 const { native, state, Handle } = require('./native.cjs');
 const {
-  KEY, CORE, LIST, DICTIONARY, PAGE_ROWS, FIRST_ROWS, UPDATE_NEVER, Page, ElementKind, kinds, isObject,
-  collectionKind, decodeTagged, numbersBuffer, META,
+  KEY,
+  CORE,
+  LIST,
+  DICTIONARY,
+  PAGE_ROWS,
+  FIRST_ROWS,
+  UPDATE_NEVER,
+  Page,
+  ElementKind,
+  kinds,
+  isObject,
+  collectionKind,
+  decodeTagged,
+  numbersBuffer,
+  META,
 } = require('./core.cjs');
 const { fail, mismatch, makeError } = require('./errors.cjs');
 const { TYPES, TYPE_NAMES } = require('./schema.cjs');
@@ -40,7 +53,9 @@ const recent = [];
 
 function keepForAWhile(snapshot) {
   recent.push({ snapshot, version: state.version });
-  while (recent.length > 16 || (recent.length > 0 && recent[0].version !== state.version)) recent.shift().snapshot.release();
+  while (recent.length > 16 || (recent.length > 0 && recent[0].version !== state.version)) {
+    recent.shift().snapshot.release();
+  }
 }
 
 /** Walks over objects: a few rows with the first call, then up to 1024. */
@@ -107,8 +122,23 @@ class ObjectIterator {
 }
 
 const ARRAY_METHODS = [
-  'concat', 'every', 'filter', 'find', 'findIndex', 'findLast', 'findLastIndex', 'flat', 'flatMap', 'forEach', 'join', 'map',
-  'reduce', 'reduceRight', 'slice', 'some', 'toLocaleString',
+  'concat',
+  'every',
+  'filter',
+  'find',
+  'findIndex',
+  'findLast',
+  'findLastIndex',
+  'flat',
+  'flatMap',
+  'forEach',
+  'join',
+  'map',
+  'reduce',
+  'reduceRight',
+  'slice',
+  'some',
+  'toLocaleString',
 ];
 
 /** What Results, List and Set have in common: rows in an order. */
@@ -117,7 +147,11 @@ class Collection extends IndexedBase {
     super();
     const hidden = (value) => ({ value, enumerable: false, writable: true, configurable: true });
     Object.defineProperties(this, {
-      core: hidden(core), handle: hidden(handle), kind: hidden(kind), rows: hidden(null), window: hidden(null),
+      core: hidden(core),
+      handle: hidden(handle),
+      kind: hidden(kind),
+      rows: hidden(null),
+      window: hidden(null),
     });
   }
 
@@ -174,7 +208,10 @@ class Collection extends IndexedBase {
   /** The object in a row; neighbours come with it, for loops over the index. */
   objectAt(index) {
     let { window } = this;
-    if (window === null || window.page.version !== state.version || index < window.first || index >= window.first + window.count) {
+    if (
+      window === null || window.page.version !== state.version || index < window.first ||
+      index >= window.first + window.count
+    ) {
       const size = window !== null && index === window.first + window.count ? Math.min(window.size * 4, PAGE_ROWS) : 1;
       const results = this.results();
       const count = native.pageKeys(results.number, index, size, keys);
@@ -183,7 +220,13 @@ class Collection extends IndexedBase {
         return this.core.wrap(this.meta, link[2]);
       }
       if (count === 0) return undefined;
-      window = { first: index, count, size, keys: keys.slice(0, count), page: new Page(this.core, this.meta, results, index, count) };
+      window = {
+        first: index,
+        count,
+        size,
+        keys: keys.slice(0, count),
+        page: new Page(this.core, this.meta, results, index, count),
+      };
       this.window = window;
     }
     const row = index - window.first;
@@ -203,13 +246,14 @@ class Collection extends IndexedBase {
   }
 
   nested(kind, index) {
-    const number = kind === LIST ? native.realm_results_get_list(this.results().number, index)
+    const number = kind === LIST
+      ? native.realm_results_get_list(this.results().number, index)
       : native.realm_results_get_dictionary(this.results().number, index);
     return makeNested(this.core, kind, number, this.kind);
   }
 
-  * plainValues() {
-    for (let first = 0; ; first += PAGE_ROWS) {
+  *plainValues() {
+    for (let first = 0;; first += PAGE_ROWS) {
       const rows = native.pageValues(this.results().number, first, PAGE_ROWS);
       for (let row = 0; row < rows.length; row += 1) yield this.decode(rows[row], first + row);
       if (rows.length < PAGE_ROWS) return;
@@ -224,12 +268,12 @@ class Collection extends IndexedBase {
     return this.values();
   }
 
-  * keys() {
+  *keys() {
     const { length } = this;
     for (let index = 0; index < length; index += 1) yield index;
   }
 
-  * entries() {
+  *entries() {
     let index = 0;
     for (const value of this.values()) {
       yield [index, value];
@@ -358,7 +402,10 @@ class Collection extends IndexedBase {
   addListener(listener, keyPaths) {
     if (typeof listener !== 'function') mismatch('callback', 'a function', listener);
     kinds.listen(this.core, this, this.handle, this.meta?.key, keyPaths, listener, (changes) => ({
-      deletions: changes[0], insertions: changes[1], oldModifications: changes[2], newModifications: changes[3],
+      deletions: changes[0],
+      insertions: changes[1],
+      oldModifications: changes[2],
+      newModifications: changes[3],
     }));
   }
 
@@ -385,7 +432,9 @@ class Collection extends IndexedBase {
       if (shown.length === 20) break;
       shown.push(value);
     }
-    return `${this.constructor.name}(${this.length}) ${inspect(shown, { ...options, depth: depth === null ? null : depth - 1 })}`;
+    return `${this.constructor.name}(${this.length}) ${
+      inspect(shown, { ...options, depth: depth === null ? null : depth - 1 })
+    }`;
   }
 }
 
@@ -408,11 +457,19 @@ for (const name of ARRAY_METHODS) {
 
 function columnOf(rows, property, length) {
   const place = rows.core.handle.number;
-  const kind = { [TYPES.int]: BigInt64Array, [TYPES.bool]: Uint8Array, [TYPES.float]: Float64Array, [TYPES.double]: Float64Array,
-    [TYPES.date]: Float64Array }[property.type];
+  const kind = {
+    [TYPES.int]: BigInt64Array,
+    [TYPES.bool]: Uint8Array,
+    [TYPES.float]: Float64Array,
+    [TYPES.double]: Float64Array,
+    [TYPES.date]: Float64Array,
+  }[property.type];
   if (!kind) {
     const values = Array.from(rows, (row) => row[property.name]);
-    return { values, valid: property.optional && values.includes(null) ? Uint8Array.from(values, (one) => Number(one !== null)) : null };
+    return {
+      values,
+      valid: property.optional && values.includes(null) ? Uint8Array.from(values, (one) => Number(one !== null)) : null,
+    };
   }
   const values = new kind(length);
   const valid = new Uint8Array(length);
@@ -452,7 +509,9 @@ class Results extends Collection {
   /** Sets a property of all objects. */
   update(name, value) {
     this.needObjects('updated');
-    if (!this.meta.byName.has(name)) fail(`Property '${name}' does not exist on '${this.meta.name}'`, 'RLM_ERR_INVALID_PROPERTY');
+    if (!this.meta.byName.has(name)) {
+      fail(`Property '${name}' does not exist on '${this.meta.name}'`, 'RLM_ERR_INVALID_PROPERTY');
+    }
     for (const object of this.snapshot()) object[name] = value;
   }
 }
@@ -473,7 +532,8 @@ class List extends Collection {
   }
 
   nested(kind, index) {
-    const number = kind === LIST ? native.realm_list_get_list(this.handle.number, index)
+    const number = kind === LIST
+      ? native.realm_list_get_list(this.handle.number, index)
       : native.realm_list_get_dictionary(this.handle.number, index);
     return makeNested(this.core, kind, number, this.kind);
   }
@@ -486,7 +546,9 @@ class List extends Collection {
     if (kind.isEmbedded) {
       if (!isObject(value)) mismatch(kind.place, `an instance of ${kind.target}`, value);
       const values = value[KEY] === undefined ? value : kinds.copyValues(value);
-      const made = insert ? native.realm_list_insert_embedded(number, index) : native.realm_list_set_embedded(number, index);
+      const made = insert
+        ? native.realm_list_insert_embedded(number, index)
+        : native.realm_list_set_embedded(number, index);
       core.fillEmbedded(kind.meta, made, values, mode);
       return;
     }
@@ -499,7 +561,8 @@ class List extends Collection {
     }
     const copy = plainCopy(value, nested);
     if (!insert) native.realm_list_set(number, index, null);
-    const call = nested === LIST ? (insert ? native.realm_list_insert_list : native.realm_list_set_list)
+    const call = nested === LIST
+      ? (insert ? native.realm_list_insert_list : native.realm_list_set_list)
       : (insert ? native.realm_list_insert_dictionary : native.realm_list_set_dictionary);
     fillNested(makeNested(core, nested, call(number, index), kind), copy);
   }
@@ -532,7 +595,9 @@ class List extends Collection {
   }
 
   needWriting() {
-    if (!this.core.isWriting) fail('Cannot modify managed objects outside of a write transaction.', 'RLM_ERR_WRONG_TRANSACTION_STATE');
+    if (!this.core.isWriting) {
+      fail('Cannot modify managed objects outside of a write transaction.', 'RLM_ERR_WRONG_TRANSACTION_STATE');
+    }
     return undefined;
   }
 
@@ -647,7 +712,7 @@ class RealmSet extends Collection {
   }
 
   /** Pairs of value and value, as those of Set. */
-  * entries() {
+  *entries() {
     for (const value of this.values()) yield [value, value];
   }
 }
@@ -659,7 +724,9 @@ class Dictionary {
   constructor(core, handle, kind) {
     const hidden = (value) => ({ value, enumerable: false, writable: true, configurable: true });
     Object.defineProperties(this, {
-      core: hidden(core), handle: hidden(handle), kind: hidden(kind),
+      core: hidden(core),
+      handle: hidden(handle),
+      kind: hidden(kind),
     });
   }
 
@@ -691,9 +758,16 @@ class Dictionary {
 
   decode(value, key) {
     if (!Array.isArray(value)) return value;
-    if (value[0] === LIST) return makeNested(this.core, LIST, native.realm_dictionary_get_list(this.handle.number, key), this.kind);
+    if (value[0] === LIST) {
+      return makeNested(this.core, LIST, native.realm_dictionary_get_list(this.handle.number, key), this.kind);
+    }
     if (value[0] === DICTIONARY) {
-      return makeNested(this.core, DICTIONARY, native.realm_dictionary_get_dictionary(this.handle.number, key), this.kind);
+      return makeNested(
+        this.core,
+        DICTIONARY,
+        native.realm_dictionary_get_dictionary(this.handle.number, key),
+        this.kind,
+      );
     }
     return decodeTagged(this.core, value);
   }
@@ -716,13 +790,15 @@ class Dictionary {
     }
     const copy = plainCopy(value, nested);
     native.realm_dictionary_insert(number, key, null);
-    const made = nested === LIST ? native.realm_dictionary_insert_list(number, key) : native.realm_dictionary_insert_dictionary(number, key);
+    const made = nested === LIST
+      ? native.realm_dictionary_insert_list(number, key)
+      : native.realm_dictionary_insert_dictionary(number, key);
     fillNested(makeNested(core, nested, made, kind), copy);
   }
 
   /** set(key, value) or set({key: value, …}) */
   set(key, value) {
-    if (isObject(key)) for (const [name, one] of Object.entries(key)) this.write(name, one);
+    if (isObject(key)) { for (const [name, one] of Object.entries(key)) this.write(name, one); }
     else this.write(key, value);
     return this.proxy ?? this;
   }
@@ -741,7 +817,7 @@ class Dictionary {
     native.realm_dictionary_clear(this.handle.number);
   }
 
-  * entries() {
+  *entries() {
     const size = native.realm_dictionary_size(this.handle.number);
     const names = [];
     for (let index = 0; index < size; index += 1) names.push(native.realm_dictionary_get(this.handle.number, index)[0]);
@@ -751,11 +827,11 @@ class Dictionary {
     }
   }
 
-  * keys() {
+  *keys() {
     for (const [name] of this.entries()) yield name;
   }
 
-  * values() {
+  *values() {
     for (const [, value] of this.entries()) yield value;
   }
 
@@ -765,7 +841,9 @@ class Dictionary {
 
   /** The values as results; of objects only. */
   asResults() {
-    if (this.kind.type !== TYPES.object) fail('Only dictionaries of objects can be filtered', 'RLM_ERR_ILLEGAL_OPERATION');
+    if (this.kind.type !== TYPES.object) {
+      fail('Only dictionaries of objects can be filtered', 'RLM_ERR_ILLEGAL_OPERATION');
+    }
     return new Results(this.core, new Handle(native.realm_dictionary_to_results(this.handle.number)), this.kind.meta);
   }
 
@@ -786,7 +864,9 @@ class Dictionary {
     if (typeof listener !== 'function') mismatch('callback', 'a function', listener);
     const key = this.kind.type === TYPES.object ? this.kind.meta?.key : undefined;
     kinds.listen(this.core, this.proxy ?? this, this.handle, key, keyPaths, listener, (changes) => ({
-      deletions: changes[0], insertions: changes[1], modifications: changes[2],
+      deletions: changes[0],
+      insertions: changes[1],
+      modifications: changes[2],
     }));
   }
 
@@ -807,7 +887,9 @@ class Dictionary {
 
   [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
     if (!this.isValid()) return 'Dictionary [invalid]';
-    return `Dictionary ${inspect(Object.fromEntries(this.entries()), { ...options, depth: depth === null ? null : depth - 1 })}`;
+    return `Dictionary ${
+      inspect(Object.fromEntries(this.entries()), { ...options, depth: depth === null ? null : depth - 1 })
+    }`;
   }
 }
 
@@ -834,7 +916,10 @@ const dictionaryTraps = {
     return true;
   },
   ownKeys(target) {
-    return [...Reflect.ownKeys(target).filter((name) => !Reflect.getOwnPropertyDescriptor(target, name).configurable), ...target.keys()];
+    return [
+      ...Reflect.ownKeys(target).filter((name) => !Reflect.getOwnPropertyDescriptor(target, name).configurable),
+      ...target.keys(),
+    ];
   },
   getOwnPropertyDescriptor(target, name) {
     if (typeof name === 'string' && target.has(name)) {
@@ -875,7 +960,7 @@ function plainCopy(value, kind, depth = 1) {
 }
 
 function fillNested(collection, copy) {
-  if (Array.isArray(copy)) for (const value of copy) collection.push(value);
+  if (Array.isArray(copy)) { for (const value of copy) collection.push(value); }
   else for (const [name, value] of Object.entries(copy)) collection.set(name, value);
 }
 
@@ -908,7 +993,9 @@ function assignCollection(core, object, property, value, mode) {
     for (const [name, one] of entries) collection.write(name, one, mode);
     return;
   }
-  if (value === null || value === undefined || typeof value[Symbol.iterator] !== 'function' || typeof value === 'string') {
+  if (
+    value === null || value === undefined || typeof value[Symbol.iterator] !== 'function' || typeof value === 'string'
+  ) {
     mismatch(property.place, 'an array', value);
   }
   const items = [...value];
@@ -925,8 +1012,12 @@ function assignMixed(core, object, property, kind, value) {
   core.setEncoded(object, property, null);
   const collection = core.withObject(object, (number) => {
     const element = new ElementKind(core, TYPES.mixed, true, undefined, property.place);
-    return makeNested(core, kind, kind === LIST ? native.realm_set_list(number, property.key)
-      : native.realm_set_dictionary(number, property.key), element);
+    return makeNested(
+      core,
+      kind,
+      kind === LIST ? native.realm_set_list(number, property.key) : native.realm_set_dictionary(number, property.key),
+      element,
+    );
   });
   fillNested(collection, copy);
 }
@@ -990,7 +1081,17 @@ function toPlain(value, seen) {
 }
 
 Object.assign(kinds, {
-  Collection, Results, List, RealmSet, Dictionary, Counter, makeDictionary, openCollection, assignCollection, assignMixed, toPlain,
+  Collection,
+  Results,
+  List,
+  RealmSet,
+  Dictionary,
+  Counter,
+  makeDictionary,
+  openCollection,
+  assignCollection,
+  assignMixed,
+  toPlain,
 });
 
 module.exports = { Collection, Results, List, RealmSet, Dictionary, Counter };

@@ -71,7 +71,8 @@ class Page {
       if (property.type === TYPES.string) {
         const ends = new Float64Array(this.count);
         const text = native.pageTexts(number, this.first, this.count, place, property.slot, ends);
-        column = text === null ? native.pageColumn(number, this.first, this.count, place, property.slot, undefined)
+        column = text === null
+          ? native.pageColumn(number, this.first, this.count, place, property.slot, undefined)
           : new Texts(text, ends);
       } else {
         const numbers = property.isNumber ? new Float64Array(this.count) : undefined;
@@ -120,8 +121,8 @@ function keyOf(object) {
 const isObject = (value) => typeof value === 'object' && value !== null;
 
 function isBytes(value) {
-  return value instanceof ArrayBuffer || ArrayBuffer.isView(value)
-    || (typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer);
+  return value instanceof ArrayBuffer || ArrayBuffer.isView(value) ||
+    (typeof SharedArrayBuffer !== 'undefined' && value instanceof SharedArrayBuffer);
 }
 
 function decimalPayload(value, place) {
@@ -215,7 +216,9 @@ function collectionKind(value) {
   if (!isObject(value) || value[KEY] !== undefined || value instanceof Date || isBytes(value)) return 0;
   if (Array.isArray(value) || value instanceof kinds.List || value instanceof kinds.Results) return LIST;
   if (value instanceof kinds.Dictionary) return DICTIONARY;
-  if (value instanceof kinds.RealmSet || value instanceof Set) fail('A Mixed value cannot be a set', 'RLM_ERR_ILLEGAL_OPERATION');
+  if (value instanceof kinds.RealmSet || value instanceof Set) {
+    fail('A Mixed value cannot be a set', 'RLM_ERR_ILLEGAL_OPERATION');
+  }
   if (value._bsontype || value instanceof kinds.Counter) return 0;
   const prototype = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null ? DICTIONARY : 0;
@@ -253,14 +256,15 @@ class Property {
     this.origin = info.origin || undefined;
     this.optional = (info.flags & FLAGS.RLM_PROPERTY_NULLABLE) !== 0;
     this.primary = (info.flags & FLAGS.RLM_PROPERTY_PRIMARY_KEY) !== 0;
-    this.indexed = (info.flags & FLAGS.RLM_PROPERTY_FULLTEXT_INDEXED) !== 0 ? 'full-text'
+    this.indexed = (info.flags & FLAGS.RLM_PROPERTY_FULLTEXT_INDEXED) !== 0
+      ? 'full-text'
       : (info.flags & FLAGS.RLM_PROPERTY_INDEXED) !== 0;
     this.counter = Boolean(given?.counter);
     this.default = given?.default;
     this.place = `${meta.name}.${this.name}`;
     this.isSimple = this.collection === undefined && this.type !== TYPES.object && this.type !== TYPES.mixed;
-    this.isNumber = this.isSimple && !this.optional
-      && (this.type === TYPES.int || this.type === TYPES.bool || this.type === TYPES.float || this.type === TYPES.double);
+    this.isNumber = this.isSimple && !this.optional &&
+      (this.type === TYPES.int || this.type === TYPES.bool || this.type === TYPES.float || this.type === TYPES.double);
     this.paged = this.isSimple && this.type !== TYPES.date && this.type !== TYPES.data && this.type < TYPES.decimal128;
     this.slot = native.addSlot(meta.core.handle.number, meta.key, info.key, info.type);
   }
@@ -315,11 +319,16 @@ class ElementKind {
     if (value === undefined) return undefined;
     if (value === null) return null;
     try {
-      if (this.type === TYPES.object) return isObject(value) && value[KEY] !== undefined ? encodeLink(this.core, value, '') : undefined;
+      if (this.type === TYPES.object) {
+        return isObject(value) && value[KEY] !== undefined ? encodeLink(this.core, value, '') : undefined;
+      }
       if (this.type === TYPES.mixed) return collectionKind(value) ? undefined : encodeAny(this.core, value, '');
       const encoded = encodePlain(this.type, value, '');
-      return this.type === TYPES.int && typeof encoded === 'number' ? [INT, encoded]
-        : this.type === TYPES.float && typeof encoded === 'number' ? [FLOAT, encoded] : encoded;
+      return this.type === TYPES.int && typeof encoded === 'number'
+        ? [INT, encoded]
+        : this.type === TYPES.float && typeof encoded === 'number'
+        ? [FLOAT, encoded]
+        : encoded;
     } catch {
       return undefined;
     }
@@ -334,12 +343,15 @@ class Meta {
     this.embedded = (info.flags & CLASS_FLAGS.RLM_CLASS_MASK) === CLASS_FLAGS.RLM_CLASS_EMBEDDED;
     this.given = given;
     this.properties = info.properties.map((one, index) =>
-      new Property(this, one, index, given?.properties.find((other) => other.mapTo === one.name)));
+      new Property(this, one, index, given?.properties.find((other) => other.mapTo === one.name))
+    );
     this.byName = new Map(this.properties.map((property) => [property.name, property]));
     this.primary = this.properties.find((property) => property.primary) ?? null;
     this.planned = this.properties.filter((property) => property.collection === undefined);
     // Links to embedded objects are made after the object.
-    this.later = this.properties.filter((property) => property.collection !== undefined && property.collection !== 'linkingObjects');
+    this.later = this.properties.filter((property) =>
+      property.collection !== undefined && property.collection !== 'linkingObjects'
+    );
     const primary = this.planned.indexOf(this.primary);
     this.plan = native.addPlan(core.handle.number, this.key, primary, ...this.planned.map((property) => property.slot));
     this.isSimple = this.later.length === 0 && this.planned.every((property) => property.isSimple);
@@ -404,7 +416,11 @@ class Core {
 
   /** The class that a name, a class of JavaScript or an object stands for. */
   resolve(type) {
-    const name = typeof type === 'string' ? type : typeof type === 'function' ? type.schema?.name ?? type.name : undefined;
+    const name = typeof type === 'string'
+      ? type
+      : typeof type === 'function'
+      ? type.schema?.name ?? type.name
+      : undefined;
     if (name === undefined) mismatch('objectType', 'a string or a class', type);
     const meta = this.classes.get(name);
     if (!meta) {
@@ -452,7 +468,11 @@ class Core {
     if (meta.primary && mode !== UPDATE_NEVER) {
       let key = source(meta.primary);
       if (key === undefined) key = defaultOf(meta.primary);
-      const found = native.find(this.handle.number, meta.primary.slot, encodePlain(meta.primary.type, key, meta.primary.place));
+      const found = native.find(
+        this.handle.number,
+        meta.primary.slot,
+        encodePlain(meta.primary.type, key, meta.primary.place),
+      );
       if (found !== null) return this.update(this.wrap(meta, found), meta, source, mode);
     }
     const given = new Array(meta.planned.length);
@@ -496,7 +516,9 @@ class Core {
     }
     if (property.isSimple) {
       const encoded = encodePlain(property.type, used, property.place);
-      if (encoded === null && !property.optional) mismatch(property.place, `a value of type ${property.typeName}`, used);
+      if (encoded === null && !property.optional) {
+        mismatch(property.place, `a value of type ${property.typeName}`, used);
+      }
       return encoded;
     }
     if (property.type === TYPES.object) {
@@ -538,7 +560,9 @@ class Core {
   setProperty(object, property, value, mode = UPDATE_NEVER) {
     if (property.isSimple) {
       const encoded = encodePlain(property.type, value, property.place);
-      if (encoded === null && !property.optional) mismatch(property.place, `a value of type ${property.typeName}`, value);
+      if (encoded === null && !property.optional) {
+        mismatch(property.place, `a value of type ${property.typeName}`, value);
+      }
       this.setEncoded(object, property, encoded);
     } else if (property.collection === 'linkingObjects') {
       fail(`'${property.place}' is computed`, 'RLM_ERR_READ_ONLY_PROPERTY');
@@ -611,9 +635,14 @@ class Core {
   encodeArguments(values) {
     return values.map((value, index) => {
       const place = `$${index}`;
-      const list = Array.isArray(value) || value instanceof Set ? [...value]
-        : value instanceof kinds.Collection ? [...value.values()] : undefined;
-      return list ? { list: list.map((one) => encodeAny(this, one, place, true)) } : encodeAny(this, value, place, true);
+      const list = Array.isArray(value) || value instanceof Set
+        ? [...value]
+        : value instanceof kinds.Collection
+        ? [...value.values()]
+        : undefined;
+      return list
+        ? { list: list.map((one) => encodeAny(this, one, place, true)) }
+        : encodeAny(this, value, place, true);
     });
   }
 }
@@ -636,7 +665,10 @@ function defaultOf(property) {
 function readSource(meta, values) {
   if (!isObject(values)) mismatch(`values of ${meta.name}`, 'an object', values);
   if (Array.isArray(values)) {
-    if (values.length < meta.properties.length - meta.properties.filter((one) => one.collection === 'linkingObjects').length) {
+    if (
+      values.length <
+        meta.properties.length - meta.properties.filter((one) => one.collection === 'linkingObjects').length
+    ) {
       fail(`An array for '${meta.name}' needs a value for each property`);
     }
     return (property) => values[property.index];
@@ -654,7 +686,36 @@ function sameEncoded(encoded, current) {
 }
 
 module.exports = {
-  KEY, TX, PAGE, ROW, META, CORE, COLLECTIONS, LIST, DICTIONARY, LINK, INT, PAGE_ROWS, FIRST_ROWS, UPDATE_NEVER, UPDATE_MODIFIED,
-  Core, Page, Texts, Transaction, ElementKind, kinds, cores, keyOf, isGone, isObject, isBytes, encodePlain, encodeAny, encodeLink,
-  collectionKind, decodeTagged, numbersBuffer,
+  KEY,
+  TX,
+  PAGE,
+  ROW,
+  META,
+  CORE,
+  COLLECTIONS,
+  LIST,
+  DICTIONARY,
+  LINK,
+  INT,
+  PAGE_ROWS,
+  FIRST_ROWS,
+  UPDATE_NEVER,
+  UPDATE_MODIFIED,
+  Core,
+  Page,
+  Texts,
+  Transaction,
+  ElementKind,
+  kinds,
+  cores,
+  keyOf,
+  isGone,
+  isObject,
+  isBytes,
+  encodePlain,
+  encodeAny,
+  encodeLink,
+  collectionKind,
+  decodeTagged,
+  numbersBuffer,
 };

@@ -40,7 +40,9 @@ class TypeAssertionError extends ArgumentError {
   }
 }
 Object.defineProperty(TypeAssertionError.prototype, 'name', {
-  value: 'TypeAssertionError', writable: true, configurable: true,
+  value: 'TypeAssertionError',
+  writable: true,
+  configurable: true,
 });
 
 const TEXTS = {

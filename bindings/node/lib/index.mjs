@@ -4,7 +4,18 @@ import Realm from './index.cjs';
 export default Realm;
 export { Realm };
 export const {
-  BSON, Collection, Counter, Dictionary, List, OrderedCollection, Results, Types, UpdateMode, RealmError, ArgumentError, FileError,
+  BSON,
+  Collection,
+  Counter,
+  Dictionary,
+  List,
+  OrderedCollection,
+  Results,
+  Types,
+  UpdateMode,
+  RealmError,
+  ArgumentError,
+  FileError,
   TypeAssertionError,
 } = Realm;
 const { Object: RealmObject, Set: RealmSet } = Realm;

@@ -20,11 +20,14 @@ function firstFile(candidates) {
 
 function load() {
   const addon = firstFile([
-    process.env.CREALM_ADDON, path.join(PREBUILT, 'crealm.node'), path.join(BUILD, 'node', 'crealm.node'),
+    process.env.CREALM_ADDON,
+    path.join(PREBUILT, 'crealm.node'),
+    path.join(BUILD, 'node', 'crealm.node'),
   ]);
   if (!addon) throw new Error(`The addon crealm.node is neither in ${PREBUILT} nor in ${BUILD}: run "make node"`);
   const library = process.env.CREALM_LIBRARY ?? firstFile([
-    path.join(PREBUILT, 'libCRealm.so'), path.join(BUILD, 'release', 'libCRealm.so'),
+    path.join(PREBUILT, 'libCRealm.so'),
+    path.join(BUILD, 'release', 'libCRealm.so'),
   ]) ?? 'libCRealm.so.0';
   const loaded = require(path.resolve(addon));
   loaded.setup(makeError, dispatch);

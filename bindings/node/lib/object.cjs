@@ -3,7 +3,21 @@
 
 const { native, state, addCallback, callbacks, report, Handle } = require('./native.cjs');
 const {
-  KEY, TX, PAGE, ROW, META, CORE, COLLECTIONS, LIST, DICTIONARY, Texts, ElementKind, kinds, keyOf, isGone, decodeTagged,
+  KEY,
+  TX,
+  PAGE,
+  ROW,
+  META,
+  CORE,
+  COLLECTIONS,
+  LIST,
+  DICTIONARY,
+  Texts,
+  ElementKind,
+  kinds,
+  keyOf,
+  isGone,
+  decodeTagged,
 } = require('./core.cjs');
 const { fail, mismatch } = require('./errors.cjs');
 const { TYPES } = require('./schema.cjs');
@@ -73,9 +87,17 @@ class RealmObject {
     const core = this[CORE];
     const number = native.object(core.handle.number, this[META].key, keyOf(this));
     const handle = new Handle(number);
-    const names = (changed) => changed.map((key) => this[META].properties.find((one) => one.key === key)?.name).filter(Boolean);
-    kinds.listen(core, this, handle, this[META].key, keyPaths, listener, (changes) =>
-      ({ deleted: changes[0], changedProperties: names(changes[1]) }));
+    const names = (changed) =>
+      changed.map((key) => this[META].properties.find((one) => one.key === key)?.name).filter(Boolean);
+    kinds.listen(
+      core,
+      this,
+      handle,
+      this[META].key,
+      keyPaths,
+      listener,
+      (changes) => ({ deleted: changes[0], changedProperties: names(changes[1]) }),
+    );
   }
 
   removeListener(listener) {
@@ -109,8 +131,8 @@ class RealmObject {
 
   /** Whether both stand for the same object of the same file. */
   equals(other) {
-    return other?.[KEY] !== undefined && other[META].name === this[META].name && other[CORE].path === this[CORE].path
-      && keyOf(other) === keyOf(this);
+    return other?.[KEY] !== undefined && other[META].name === this[META].name && other[CORE].path === this[CORE].path &&
+      keyOf(other) === keyOf(this);
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
@@ -193,9 +215,14 @@ function mixedGetter(core, property) {
     if (!Array.isArray(value)) return value;
     if (value[0] !== LIST && value[0] !== DICTIONARY) return decodeTagged(core, value);
     const kind = new ElementKind(core, TYPES.mixed, true, undefined, property.place);
-    return core.withObject(this, (number) => (value[0] === LIST
-      ? new kinds.List(core, new Handle(native.realm_get_list(number, property.key)), kind)
-      : kinds.makeDictionary(core, new Handle(native.realm_get_dictionary(number, property.key)), kind)));
+    return core.withObject(
+      this,
+      (
+        number,
+      ) => (value[0] === LIST
+        ? new kinds.List(core, new Handle(native.realm_get_list(number, property.key)), kind)
+        : kinds.makeDictionary(core, new Handle(native.realm_get_dictionary(number, property.key)), kind)),
+    );
   };
 }
 
@@ -203,8 +230,10 @@ function getterFor(core, property) {
   if (property.collection !== undefined) return collectionGetter(core, property);
   if (property.counter) return counterGetter(core, property);
   if (property.type === TYPES.mixed) return mixedGetter(core, property);
-  if (property.type === TYPES.object || property.type === TYPES.decimal128 || property.type === TYPES.objectId
-    || property.type === TYPES.uuid) {
+  if (
+    property.type === TYPES.object || property.type === TYPES.decimal128 || property.type === TYPES.objectId ||
+    property.type === TYPES.uuid
+  ) {
     return taggedGetter(core, property);
   }
   return property.paged ? pagedGetter(core, property) : plainGetter(core, property);
@@ -212,10 +241,17 @@ function getterFor(core, property) {
 
 function setterFor(core, property) {
   return function set(value) {
-    if (property.counter && this[META].core.isWriting && !(value instanceof kinds.Counter) && value !== null && value !== undefined
-      && native.get(core.handle.number, keyOf(this), property.slot) !== null) {
-      fail('You can only reset a Counter instance when initializing a previously null Counter or resetting a nullable Counter '
-        + "to null. To update the value of the Counter, use its instance methods.", 'RLM_ERR_ILLEGAL_OPERATION');
+    if (
+      property.counter && this[META].core.isWriting && !(value instanceof kinds.Counter) && value !== null &&
+      value !== undefined &&
+      native.get(core.handle.number, keyOf(this), property.slot) !== null
+    ) {
+      fail(
+        'You can only reset a Counter instance when initializing a previously null Counter ' +
+          'or resetting a nullable Counter ' +
+          'to null. To update the value of the Counter, use its instance methods.',
+        'RLM_ERR_ILLEGAL_OPERATION',
+      );
     }
     core.setProperty(this, property, value);
   };
@@ -243,7 +279,10 @@ function makeWrapper(core, meta, constructor) {
   }
   for (const property of meta.properties) {
     Object.defineProperty(prototype, property.name, {
-      get: getterFor(core, property), set: setterFor(core, property), enumerable: true, configurable: true,
+      get: getterFor(core, property),
+      set: setterFor(core, property),
+      enumerable: true,
+      configurable: true,
     });
   }
   Wrapper.prototype = prototype;
@@ -256,8 +295,13 @@ function copyValues(object) {
   for (const property of object[META].properties) {
     if (property.collection === 'linkingObjects') continue;
     const value = object[property.name];
-    values[property.name] = property.collection === 'dictionary' ? Object.fromEntries(value.entries())
-      : property.collection !== undefined ? [...value] : property.counter && value ? value.value : value;
+    values[property.name] = property.collection === 'dictionary'
+      ? Object.fromEntries(value.entries())
+      : property.collection !== undefined
+      ? [...value]
+      : property.counter && value
+      ? value.value
+      : value;
   }
   return values;
 }

@@ -44,9 +44,17 @@ function readConfig(given) {
   check('path', (value) => typeof value === 'string', 'a string');
   check('schema', Array.isArray, 'an array');
   check('schemaVersion', (value) => Number.isInteger(value) && value >= 0, 'a number that is 0 or a positive integer');
-  check('encryptionKey', (value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value), 'an ArrayBuffer or a view of one');
-  for (const name of ['onMigration', 'migration', 'onFirstOpen', 'shouldCompact']) check(name, isFunction, 'a function');
-  for (const name of ['inMemory', 'readOnly', 'deleteRealmIfMigrationNeeded', 'disableFormatUpgrade']) check(name, isBoolean, 'a boolean');
+  check(
+    'encryptionKey',
+    (value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value),
+    'an ArrayBuffer or a view of one',
+  );
+  for (const name of ['onMigration', 'migration', 'onFirstOpen', 'shouldCompact']) {
+    check(name, isFunction, 'a function');
+  }
+  for (const name of ['inMemory', 'readOnly', 'deleteRealmIfMigrationNeeded', 'disableFormatUpgrade']) {
+    check(name, isBoolean, 'a boolean');
+  }
   if (config.sync !== undefined) fail("Sync is not supported: 'sync' cannot be used", 'RLM_ERR_NOT_SUPPORTED');
   return config;
 }
@@ -85,7 +93,9 @@ class Opening {
       fail("Cannot set 'deleteRealmIfMigrationNeeded' when 'readOnly' is set.", 'RLM_ERR_ILLEGAL_COMBINATION');
     }
     if (config.readOnly) native.realm_config_set_schema_mode(number, MODES.RLM_SCHEMA_MODE_IMMUTABLE);
-    else if (config.deleteRealmIfMigrationNeeded) native.realm_config_set_schema_mode(number, MODES.RLM_SCHEMA_MODE_SOFT_RESET_FILE);
+    else if (config.deleteRealmIfMigrationNeeded) {
+      native.realm_config_set_schema_mode(number, MODES.RLM_SCHEMA_MODE_SOFT_RESET_FILE);
+    }
     native.realm_config_set_cached(number, !config.readOnly && config.schema !== undefined);
     const migration = config.onMigration ?? config.migration;
     if (migration) {
@@ -194,7 +204,9 @@ function sameTarget(one, other) {
 
 function unlisten(core, target, listener) {
   for (const record of [...core.shared.listeners]) {
-    if (sameTarget(record.target, target) && (listener === undefined || record.listener === listener)) endListener(record);
+    if (sameTarget(record.target, target) && (listener === undefined || record.listener === listener)) {
+      endListener(record);
+    }
   }
 }
 
@@ -258,7 +270,10 @@ Object.assign(kinds, { listen, unlisten, changesOf });
 
 function publicProperty(property) {
   const shown = {
-    name: property.name, type: property.collection ?? property.typeName, mapTo: property.stored, indexed: property.indexed,
+    name: property.name,
+    type: property.collection ?? property.typeName,
+    mapTo: property.stored,
+    indexed: property.indexed,
     optional: property.optional,
   };
   if (property.collection === 'linkingObjects') {
@@ -276,7 +291,10 @@ function publicProperty(property) {
 
 function publicClass(meta) {
   const shown = {
-    ctor: meta.given?.constructor, name: meta.name, asymmetric: false, embedded: meta.embedded,
+    ctor: meta.given?.constructor,
+    name: meta.name,
+    asymmetric: false,
+    embedded: meta.embedded,
     properties: Object.fromEntries(meta.properties.map((property) => [property.name, publicProperty(property)])),
   };
   if (meta.primary) shown.primaryKey = meta.primary.name;
@@ -472,7 +490,9 @@ class Realm {
     if (!isObject(subject)) {
       mismatch('subject', 'an object or a collection', subject);
     } else if (subject[KEY] !== undefined) {
-      if (!core.isSameRealm(subject[CORE])) fail("Can't delete an object from another Realm", 'RLM_ERR_ILLEGAL_OPERATION');
+      if (!core.isSameRealm(subject[CORE])) {
+        fail("Can't delete an object from another Realm", 'RLM_ERR_ILLEGAL_OPERATION');
+      }
       native.remove(core.handle.number, subject[META].key, keyOf(subject));
     } else if (subject instanceof List || subject instanceof RealmSet) {
       subject.deleteAll();
@@ -596,7 +616,8 @@ class Realm {
         hold(false);
         settle(value);
       };
-      const drop = () => done(reject, errors.makeError(2014, 'The realm was closed before the write began', undefined, 2));
+      const drop = () =>
+        done(reject, errors.makeError(2014, 'The realm was closed before the write began', undefined, 2));
       core.shared.pending ??= new Set();
       core.shared.pending.add(drop);
       const number = addCallback(() => {
@@ -717,7 +738,9 @@ class Realm {
       }
     });
     const { number } = core.handle;
-    record.token = name === 'schema' ? native.listenToSchema(number, record.number) : native.listen(number, record.number, number);
+    record.token = name === 'schema'
+      ? native.listenToSchema(number, record.number)
+      : native.listen(number, record.number, number);
     core.shared.listeners.add(record);
   }
 
@@ -767,10 +790,21 @@ kinds.encodeKey = (property, key) => {
 kinds.encodePlain = require('./core.cjs').encodePlain;
 
 Object.assign(Realm, {
-  Object: RealmObject, Collection, OrderedCollection: Collection, Results, List, Set: RealmSet, Dictionary, BSON, UpdateMode,
-  RealmError: errors.RealmError, ArgumentError: errors.ArgumentError, FileError: errors.FileError,
+  Object: RealmObject,
+  Collection,
+  OrderedCollection: Collection,
+  Results,
+  List,
+  Set: RealmSet,
+  Dictionary,
+  BSON,
+  UpdateMode,
+  RealmError: errors.RealmError,
+  ArgumentError: errors.ArgumentError,
+  FileError: errors.FileError,
   TypeAssertionError: errors.TypeAssertionError,
-  Types: Object.freeze({ Counter, ObjectId, UUID, Decimal128, List, Set: RealmSet, Dictionary, Date }), Counter,
+  Types: Object.freeze({ Counter, ObjectId, UUID, Decimal128, List, Set: RealmSet, Dictionary, Date }),
+  Counter,
 });
 Object.defineProperty(Realm.Object, 'name', { value: 'RealmObject' });
 Object.defineProperty(Realm, 'Realm', { value: Realm });

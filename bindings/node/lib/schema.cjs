@@ -5,8 +5,19 @@ const constants = require('../generated/constants.cjs');
 const { fail } = require('./errors.cjs');
 
 const TYPES = {
-  int: 0, bool: 1, string: 2, data: 4, mixed: 6, date: 8, float: 9, double: 10, decimal128: 11, object: 12,
-  linkingObjects: 14, objectId: 15, uuid: 17,
+  int: 0,
+  bool: 1,
+  string: 2,
+  data: 4,
+  mixed: 6,
+  date: 8,
+  float: 9,
+  double: 10,
+  decimal128: 11,
+  object: 12,
+  linkingObjects: 14,
+  objectId: 15,
+  uuid: 17,
 };
 const TYPE_NAMES = new Map(Object.entries(TYPES).map(([name, number]) => [number, name]));
 const COLLECTIONS = { list: 1, set: 2, dictionary: 4 };
@@ -47,8 +58,13 @@ function normalizeProperty(className, name, given, primary) {
     fail(`The property '${place}' has no type`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
   }
   const property = {
-    name, mapTo: form.mapTo ?? name, ...parseShorthand(form.type, place), indexed: form.indexed ?? false,
-    default: form.default, primary, property: form.property,
+    name,
+    mapTo: form.mapTo ?? name,
+    ...parseShorthand(form.type, place),
+    indexed: form.indexed ?? false,
+    default: form.default,
+    primary,
+    property: form.property,
   };
   if (form.objectType !== undefined) {
     const inner = parseShorthand(form.objectType, place);
@@ -57,7 +73,10 @@ function normalizeProperty(className, name, given, primary) {
       if (property.type !== 'linkingObjects') property.type = inner.type;
       property.target = inner.target;
     } else {
-      fail(`The property '${place}' of type '${form.type}' cannot have an object type`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+      fail(
+        `The property '${place}' of type '${form.type}' cannot have an object type`,
+        'RLM_ERR_SCHEMA_VALIDATION_FAILED',
+      );
     }
   } else if (property.bare) {
     fail(`The type of the elements of '${place}' is missing`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
@@ -104,10 +123,15 @@ function normalizeClass(given) {
     fail(`The primary key '${form.primaryKey}' of '${form.name}' is no property`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
   }
   const properties = Object.entries(form.properties).map(([name, one]) =>
-    normalizeProperty(form.name, name, one, form.primaryKey === name));
+    normalizeProperty(form.name, name, one, form.primaryKey === name)
+  );
   return {
-    name: form.name, primaryKey: form.primaryKey, embedded: Boolean(form.embedded), asymmetric: Boolean(form.asymmetric),
-    properties, constructor: typeof given === 'function' ? given : undefined,
+    name: form.name,
+    primaryKey: form.primaryKey,
+    embedded: Boolean(form.embedded),
+    asymmetric: Boolean(form.asymmetric),
+    properties,
+    constructor: typeof given === 'function' ? given : undefined,
   };
 }
 
@@ -122,8 +146,13 @@ function nativeProperty(property) {
   if (property.indexed === 'full-text') flags |= FLAGS.RLM_PROPERTY_FULLTEXT_INDEXED;
   else if (property.indexed) flags |= FLAGS.RLM_PROPERTY_INDEXED;
   return [
-    property.mapTo, property.mapTo === property.name ? '' : property.name, TYPES[property.type],
-    COLLECTIONS[property.collection] ?? 0, property.target ?? '', property.property ?? '', flags,
+    property.mapTo,
+    property.mapTo === property.name ? '' : property.name,
+    TYPES[property.type],
+    COLLECTIONS[property.collection] ?? 0,
+    property.target ?? '',
+    property.property ?? '',
+    flags,
   ];
 }
 

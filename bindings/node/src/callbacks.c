@@ -91,7 +91,8 @@ static void on_committed(void* userdata, bool error, const char* text) {
     napi_handle_scope scope;
     if (callback->addon->closing || napi_open_handle_scope(callback->addon->env, &scope) != napi_ok)
         return;
-    dispatch(callback, CALL_COMMITTED, error ? cstring_to_js(callback->addon, text) : null_to_js(callback->addon), NULL);
+    dispatch(callback, CALL_COMMITTED, error ? cstring_to_js(callback->addon, text) : null_to_js(callback->addon),
+             NULL);
     napi_close_handle_scope(callback->addon->env, scope);
 }
 
@@ -125,13 +126,13 @@ static napi_value collection_changes(struct addon* addon, const realm_collection
     if (!numbers)
         return throw_error(addon, RLM_ERR_OUT_OF_MEMORY, "Out of memory for changes");
     size_t *inserted = numbers + deletions, *modified = inserted + insertions, *after = modified + modifications;
-    crealm.realm_collection_changes_get_changes(changes, numbers, deletions, inserted, insertions, modified, modifications,
-                                                after, modifications, NULL, 0);
-    bool done = good(addon, napi_create_array_with_length(addon->env, 6, &result))
-                && add_numbers(addon, result, 0, numbers, deletions) && add_numbers(addon, result, 1, inserted, insertions)
-                && add_numbers(addon, result, 2, modified, modifications)
-                && add_numbers(addon, result, 3, after, modifications) && add_boolean(addon, result, 4, cleared)
-                && add_boolean(addon, result, 5, deleted);
+    crealm.realm_collection_changes_get_changes(changes, numbers, deletions, inserted, insertions, modified,
+                                                modifications, after, modifications, NULL, 0);
+    bool done =
+        good(addon, napi_create_array_with_length(addon->env, 6, &result)) &&
+        add_numbers(addon, result, 0, numbers, deletions) && add_numbers(addon, result, 1, inserted, insertions) &&
+        add_numbers(addon, result, 2, modified, modifications) && add_numbers(addon, result, 3, after, modifications) &&
+        add_boolean(addon, result, 4, cleared) && add_boolean(addon, result, 5, deleted);
     free(numbers);
     return done ? result : NULL;
 }
@@ -199,8 +200,8 @@ static void on_dictionary_changed(void* userdata, const realm_dictionary_changes
     napi_value made = NULL;
     if (keys) {
         realm_value_t *inserted = keys + deletions, *modified = inserted + insertions;
-        crealm.realm_dictionary_get_changed_keys(changes, keys, &deletions, inserted, &insertions, modified, &modifications,
-                                                 &cleared);
+        crealm.realm_dictionary_get_changed_keys(changes, keys, &deletions, inserted, &insertions, modified,
+                                                 &modifications, &cleared);
         if (good(addon, napi_create_array_with_length(addon->env, 4, &made))
             && add_keys(addon, made, 0, keys, deletions) && add_keys(addon, made, 1, inserted, insertions)
             && add_keys(addon, made, 2, modified, modifications) && add_boolean(addon, made, 3, deleted))
@@ -269,13 +270,16 @@ static napi_value add_listener(napi_env env, napi_callback_info info) {
             token = crealm.realm_add_realm_changed_callback(entry->pointer, on_realm_changed, callback, free);
             break;
         case KIND_OBJECT:
-            token = crealm.realm_object_add_notification_callback(entry->pointer, callback, free, paths, on_object_changed);
+            token =
+                crealm.realm_object_add_notification_callback(entry->pointer, callback, free, paths, on_object_changed);
             break;
         case KIND_LIST:
-            token = crealm.realm_list_add_notification_callback(entry->pointer, callback, free, paths, on_collection_changed);
+            token = crealm.realm_list_add_notification_callback(entry->pointer, callback, free, paths,
+                                                                on_collection_changed);
             break;
         case KIND_SET:
-            token = crealm.realm_set_add_notification_callback(entry->pointer, callback, free, paths, on_collection_changed);
+            token = crealm.realm_set_add_notification_callback(entry->pointer, callback, free, paths,
+                                                               on_collection_changed);
             break;
         case KIND_DICTIONARY:
             token = crealm.realm_dictionary_add_notification_callback(entry->pointer, callback, free, paths,

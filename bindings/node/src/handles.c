@@ -56,8 +56,9 @@ napi_value handle_new(struct addon* addon, enum kind kind, void* pointer, bool b
     return number_to_js(addon, (double)entry->generation * 4294967296.0 + index);
 }
 
-static const char* const names[] = {"free",  "realm",   "config", "schema",    "object", "list",      "set",   "dictionary",
-                                    "query", "results", "token",  "scheduler", "error",  "reference", "paths", "any"};
+static const char* const names[] = {"free",  "realm",      "config", "schema",  "object", "list",
+                                    "set",   "dictionary", "query",  "results", "token",  "scheduler",
+                                    "error", "reference",  "paths",  "any"};
 
 struct handle* handle_find(struct addon* addon, napi_value value, enum kind kind) {
     double number;

@@ -151,9 +151,9 @@ static napi_value create(napi_env env, napi_callback_info info) {
         if (!is_primary)
             keys[count++] = slot->property;
     }
-    realm_object_t* object = plan->primary < 0
-                                 ? crealm.realm_object_create(realm->pointer, plan->class_key)
-                                 : crealm.realm_object_create_with_primary_key(realm->pointer, plan->class_key, primary);
+    realm_object_t* object =
+        plan->primary < 0 ? crealm.realm_object_create(realm->pointer, plan->class_key)
+                          : crealm.realm_object_create_with_primary_key(realm->pointer, plan->class_key, primary);
     if (!object) {
         throw_last_error(addon);
         goto out;
@@ -186,7 +186,8 @@ static napi_value find(napi_env env, napi_callback_info info) {
     napi_value result = NULL;
     if (value_from_js(addon, &scratch, argument[2], slot->type, &value)) {
         bool found = false;
-        realm_object_t* object = crealm.realm_object_find_with_primary_key(realm->pointer, slot->class_key, value, &found);
+        realm_object_t* object =
+            crealm.realm_object_find_with_primary_key(realm->pointer, slot->class_key, value, &found);
         if (object) {
             realm_object_key_t key = crealm.realm_object_get_key(object);
             cache_put(addon, realm->state, slot->class_key, key, object);
@@ -297,8 +298,9 @@ static napi_value object_key(napi_env env, napi_callback_info info) {
     realm_link_t link = crealm.realm_object_as_link(entry->pointer);
     handle_release(addon, entry);
     napi_value class_key = number_to_js(addon, link.target_table), key = integer_to_js(addon, link.target);
-    if (!class_key || !key || !good(addon, napi_create_array_with_length(env, 2, &result))
-        || !good(addon, napi_set_element(env, result, 0, class_key)) || !good(addon, napi_set_element(env, result, 1, key)))
+    if (!class_key || !key || !good(addon, napi_create_array_with_length(env, 2, &result)) ||
+        !good(addon, napi_set_element(env, result, 0, class_key)) ||
+        !good(addon, napi_set_element(env, result, 1, key)))
         return NULL;
     return result;
 }
@@ -330,7 +332,8 @@ static double* numbers_argument(struct addon* addon, napi_value value, size_t ro
     return data;
 }
 
-static bool page_arguments(struct addon* addon, napi_value* argument, void** results, uint64_t* first, uint64_t* count) {
+static bool page_arguments(struct addon* addon, napi_value* argument, void** results, uint64_t* first,
+                           uint64_t* count) {
     if (!addon || !handle_argument(addon, argument[0], KIND_RESULTS, false, results)
         || !unsigned_argument(addon, argument[1], SIZE_MAX, first)
         || !unsigned_argument(addon, argument[2], SIZE_MAX, count))
@@ -402,7 +405,8 @@ static napi_value page_column(napi_env env, napi_callback_info info) {
             numbers[row] = (double)value->fnum;
         else if (value->type == RLM_TYPE_BOOL)
             numbers[row] = value->boolean;
-        else if (value->type == RLM_TYPE_INT && value->integer >= -9007199254740991 && value->integer <= 9007199254740991)
+        else if (value->type == RLM_TYPE_INT && value->integer >= -9007199254740991 &&
+                 value->integer <= 9007199254740991)
             numbers[row] = (double)value->integer;
         else
             break;
@@ -533,7 +537,9 @@ static napi_value column(napi_env env, napi_callback_info info) {
         const realm_value_t* value = &values[row];
         size_t at = first + row;
         ((uint8_t*)flags)[at] = value->type != RLM_TYPE_NULL;
-        int64_t whole = value->type == RLM_TYPE_INT ? value->integer : value->type == RLM_TYPE_BOOL ? value->boolean : 0;
+        int64_t whole = value->type == RLM_TYPE_INT    ? value->integer
+                        : value->type == RLM_TYPE_BOOL ? value->boolean
+                                                       : 0;
         double number = value->type == RLM_TYPE_DOUBLE  ? value->dnum
                         : value->type == RLM_TYPE_FLOAT ? (double)value->fnum
                         : value->type == RLM_TYPE_TIMESTAMP

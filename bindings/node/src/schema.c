@@ -8,9 +8,11 @@
 #include "addon.h"
 
 /* An element of an array, as a text that stays in the scratch memory. */
-static bool text_element(struct addon* addon, struct scratch* scratch, napi_value array, uint32_t index, const char** out) {
+static bool text_element(struct addon* addon, struct scratch* scratch, napi_value array, uint32_t index,
+                         const char** out) {
     napi_value item;
-    return good(addon, napi_get_element(addon->env, array, index, &item)) && text_argument(addon, scratch, item, false, out);
+    return good(addon, napi_get_element(addon->env, array, index, &item)) &&
+           text_argument(addon, scratch, item, false, out);
 }
 
 static bool number_element(struct addon* addon, napi_value array, uint32_t index, int64_t* out) {
@@ -31,10 +33,10 @@ static bool length_of(struct addon* addon, napi_value array, uint32_t* out) {
 
 static bool read_property(struct addon* addon, struct scratch* scratch, napi_value js, realm_property_info_t* out) {
     int64_t type, collection, flags;
-    if (!text_element(addon, scratch, js, 0, &out->name) || !text_element(addon, scratch, js, 1, &out->public_name)
-        || !number_element(addon, js, 2, &type) || !number_element(addon, js, 3, &collection)
-        || !text_element(addon, scratch, js, 4, &out->link_target)
-        || !text_element(addon, scratch, js, 5, &out->link_origin_property_name) || !number_element(addon, js, 6, &flags))
+    if (!text_element(addon, scratch, js, 0, &out->name) || !text_element(addon, scratch, js, 1, &out->public_name) ||
+        !number_element(addon, js, 2, &type) || !number_element(addon, js, 3, &collection) ||
+        !text_element(addon, scratch, js, 4, &out->link_target) ||
+        !text_element(addon, scratch, js, 5, &out->link_origin_property_name) || !number_element(addon, js, 6, &flags))
         return false;
     out->type = (realm_property_type_e)type;
     out->collection_type = (realm_collection_type_e)collection;
@@ -54,18 +56,20 @@ static napi_value new_schema(napi_env env, napi_callback_info info) {
     struct scratch scratch;
     scratch_begin(&scratch);
     realm_class_info_t* classes = scratch_take(addon, &scratch, ((size_t)count + 1) * sizeof *classes);
-    const realm_property_info_t** lists = classes ? scratch_take(addon, &scratch, ((size_t)count + 1) * sizeof *lists) : NULL;
+    const realm_property_info_t** lists =
+        classes ? scratch_take(addon, &scratch, ((size_t)count + 1) * sizeof *lists) : NULL;
     if (!lists)
         goto out;
     for (uint32_t index = 0; index < count; index++) {
         napi_value one, stored, computed;
         int64_t flags;
         uint32_t stored_count, computed_count;
-        if (!good(addon, napi_get_element(env, argument[0], index, &one))
-            || !text_element(addon, &scratch, one, 0, &classes[index].name)
-            || !text_element(addon, &scratch, one, 1, &classes[index].primary_key) || !number_element(addon, one, 2, &flags)
-            || !good(addon, napi_get_element(env, one, 3, &stored)) || !good(addon, napi_get_element(env, one, 4, &computed))
-            || !length_of(addon, stored, &stored_count) || !length_of(addon, computed, &computed_count))
+        if (!good(addon, napi_get_element(env, argument[0], index, &one)) ||
+            !text_element(addon, &scratch, one, 0, &classes[index].name) ||
+            !text_element(addon, &scratch, one, 1, &classes[index].primary_key) ||
+            !number_element(addon, one, 2, &flags) || !good(addon, napi_get_element(env, one, 3, &stored)) ||
+            !good(addon, napi_get_element(env, one, 4, &computed)) || !length_of(addon, stored, &stored_count) ||
+            !length_of(addon, computed, &computed_count))
             goto out;
         classes[index].num_properties = stored_count;
         classes[index].num_computed_properties = computed_count;
@@ -211,7 +215,8 @@ static napi_value parse(napi_env env, napi_callback_info info) {
         napi_valuetype type;
         uint32_t items = 1;
         bool is_list = false, plain = false;
-        if (!good(addon, napi_get_element(env, argument[4], index, &item)) || !good(addon, napi_typeof(env, item, &type)))
+        if (!good(addon, napi_get_element(env, argument[4], index, &item)) ||
+            !good(addon, napi_typeof(env, item, &type)))
             goto out;
         if (type == napi_object && napi_is_array(env, item, &plain) == napi_ok && !plain) {
             if (!good(addon, napi_has_named_property(env, item, "list", &is_list)))

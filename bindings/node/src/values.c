@@ -388,10 +388,12 @@ static bool array_value(struct addon* addon, struct scratch* scratch, napi_value
         return binary_value(addon, scratch, item[1], out);
     case RLM_TYPE_TIMESTAMP: {
         int64_t nanoseconds;
-        if (!integer_argument(addon, item[1], &out->timestamp.seconds) || !integer_argument(addon, item[2], &nanoseconds))
+        if (!integer_argument(addon, item[1], &out->timestamp.seconds) ||
+            !integer_argument(addon, item[2], &nanoseconds))
             return false;
         out->timestamp.nanoseconds = (int32_t)nanoseconds;
-        return nanoseconds > -1000000000 && nanoseconds < 1000000000 ? true : wrong_type(addon, "Nanoseconds out of range");
+        return nanoseconds > -1000000000 && nanoseconds < 1000000000 ? true
+                                                                     : wrong_type(addon, "Nanoseconds out of range");
     }
     case RLM_TYPE_FLOAT:
         return value_from_js(addon, scratch, item[1], RLM_PROPERTY_TYPE_FLOAT, out);

@@ -14,8 +14,9 @@ export function fresh() {
   return path.join(folder, `${last}.realm`);
 }
 
-export const pause = (milliseconds) => new Promise((resolve) => {
-  setTimeout(resolve, milliseconds);
-});
+export const pause = (milliseconds) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds);
+  });
 
 after(() => fs.rmSync(folder, { recursive: true, force: true }));

@@ -40,10 +40,13 @@ test('a listener gets change sets, also of a worker, until it is removed', async
 test('writeAsync, changes() and Realm.open', async () => {
   const realm = await Realm.open({ path: fresh(), schema: [Item] });
   assert.equal(await realm.writeAsync(() => realm.create('Item', { n: 4 }).n), 4);
-  await assert.rejects(realm.writeAsync(() => {
-    realm.create('Item', { n: 5 });
-    throw new Error('stop');
-  }), /stop/);
+  await assert.rejects(
+    realm.writeAsync(() => {
+      realm.create('Item', { n: 5 });
+      throw new Error('stop');
+    }),
+    /stop/,
+  );
   assert.equal(realm.objects('Item').length, 1);
   const seen = [];
   for await (const { changes } of realm.objects('Item').changes()) {
@@ -61,10 +64,20 @@ test('a migration sees old and new objects; its exception comes out of the const
   before.write(() => before.create('A', { first: 'Ada', last: 'L' }));
   before.close();
   const schema = [{ name: 'A', properties: { full: 'string' } }];
-  assert.throws(() => new Realm({ path, schema, schemaVersion: 1, onMigration() { throw new RangeError('mine'); } }), RangeError);
+  assert.throws(() =>
+    new Realm({
+      path,
+      schema,
+      schemaVersion: 1,
+      onMigration() {
+        throw new RangeError('mine');
+      },
+    }), RangeError);
   let kept;
   const after = new Realm({
-    path, schema, schemaVersion: 1,
+    path,
+    schema,
+    schemaVersion: 1,
     onMigration(old, made) {
       kept = made;
       made.objects('A')[0].full = `${old.objects('A')[0].first} ${old.objects('A')[0].last}`;
@@ -78,12 +91,19 @@ test('a migration sees old and new objects; its exception comes out of the const
 });
 
 test('a listener does not keep the process alive, and its exception is an uncaught one', () => {
-  const run = (extra) => spawnSync(process.execPath, ['--input-type=module', '-e', `import Realm from '${entry}';
+  const run = (extra) =>
+    spawnSync(process.execPath, [
+      '--input-type=module',
+      '-e',
+      `import Realm from '${entry}';
     const realm = new Realm({ path: ${JSON.stringify(fresh())}, schema: [{ name: 'Item', properties: { n: 'int' } }] });
-    ${extra}`], { timeout: 20000, encoding: 'utf8' });
+    ${extra}`,
+    ], { timeout: 20000, encoding: 'utf8' });
   assert.equal(run("realm.objects('Item').addListener(() => {});").status, 0);
-  const failed = run("process.on('uncaughtException', (error) => { console.log(error.message); process.exit(7); });"
-    + "realm.objects('Item').addListener(() => { throw new Error('mine'); }); setTimeout(() => {}, 2000);");
+  const failed = run(
+    "process.on('uncaughtException', (error) => { console.log(error.message); process.exit(7); });" +
+      "realm.objects('Item').addListener(() => { throw new Error('mine'); }); setTimeout(() => {}, 2000);",
+  );
   assert.equal(failed.status, 7);
   assert.match(failed.stdout, /mine/);
   assert.equal(run("realm.beginTransaction(); realm.create('Item', { n: 1 }); process.exit(3);").status, 3);
@@ -91,13 +111,16 @@ test('a listener does not keep the process alive, and its exception is an uncaug
 
 test('a worker that is terminated inside of a transaction frees the lock', async () => {
   const path = fresh();
-  const worker = new Worker(`import('${entry}').then(({ default: Realm }) => {
+  const worker = new Worker(
+    `import('${entry}').then(({ default: Realm }) => {
     const realm = new Realm({ path: ${JSON.stringify(path)}, schema: [{ name: 'Item', properties: { n: 'int' } }] });
     realm.beginTransaction();
     realm.create('Item', { n: 1 });
     require('node:worker_threads').parentPort.postMessage('in');
     for (;;);
-  })`, { eval: true });
+  })`,
+    { eval: true },
+  );
   await new Promise((resolve) => {
     worker.on('message', resolve);
   });

@@ -11,8 +11,16 @@ class Person extends Realm.Object {
     name: 'Person',
     primaryKey: 'id',
     properties: {
-      id: 'int', name: 'string', age: { type: 'int', default: 7 }, dogs: 'Dog[]', tags: 'string<>', scores: 'mixed{}', any: 'mixed',
-      counter: { type: 'int', presentation: 'counter' }, best: 'Dog', address: 'Address',
+      id: 'int',
+      name: 'string',
+      age: { type: 'int', default: 7 },
+      dogs: 'Dog[]',
+      tags: 'string<>',
+      scores: 'mixed{}',
+      any: 'mixed',
+      counter: { type: 'int', presentation: 'counter' },
+      best: 'Dog',
+      address: 'Address',
     },
   };
 
@@ -29,10 +37,17 @@ const open = (path = fresh()) => new Realm({ path, schema: [Person, Dog, Address
 
 test('an object with links, collections, an embedded object and a counter', () => {
   const realm = open();
-  const ann = realm.write(() => realm.create('Person', {
-    id: 1, name: 'Änn', dogs: [{ name: 'Rex' }, { name: 'Fido' }], tags: ['b', 'a', 'b'], scores: { x: 1, deep: [1, { y: 'z' }] },
-    any: { list: [1, 'two'] }, address: { street: 'Main' },
-  }));
+  const ann = realm.write(() =>
+    realm.create('Person', {
+      id: 1,
+      name: 'Änn',
+      dogs: [{ name: 'Rex' }, { name: 'Fido' }],
+      tags: ['b', 'a', 'b'],
+      scores: { x: 1, deep: [1, { y: 'z' }] },
+      any: { list: [1, 'two'] },
+      address: { street: 'Main' },
+    })
+  );
   assert.ok(ann instanceof Person);
   assert.equal(ann.hello(), 'hi Änn');
   assert.equal(ann.age, 7);
@@ -87,9 +102,15 @@ test('update modes, delete, primary keys and queries', () => {
 
 test('random values of all types are the same after the file was opened again', () => {
   const types = {
-    int: () => (Math.random() < 0.5 ? Math.floor(Math.random() * 2 ** 40) : 2n ** 62n + BigInt(Math.floor(Math.random() * 1e9))),
+    int:
+      () => (Math.random() < 0.5
+        ? Math.floor(Math.random() * 2 ** 40)
+        : 2n ** 62n + BigInt(Math.floor(Math.random() * 1e9))),
     bool: () => Math.random() < 0.5,
-    string: () => String.fromCodePoint(...Array.from({ length: 20 }, () => [65, 0xe9, 0x4e2d, 0x1f600, 0][Math.floor(Math.random() * 5)])),
+    string: () =>
+      String.fromCodePoint(
+        ...Array.from({ length: 20 }, () => [65, 0xe9, 0x4e2d, 0x1f600, 0][Math.floor(Math.random() * 5)]),
+      ),
     double: () => (Math.random() - 0.5) * 10 ** Math.floor(Math.random() * 300),
     float: () => Math.fround(Math.random() * 1000),
     date: () => new Date(Math.floor((Math.random() - 0.5) * 1e14)),
@@ -99,9 +120,13 @@ test('random values of all types are the same after the file was opened again', 
     uuid: () => new BSON.UUID(),
   };
   const properties = { id: 'int' };
-  for (const name of Object.keys(types)) Object.assign(properties, { [name]: `${name}?`, [`${name}List`]: `${name}?[]`, [`${name}Any`]: 'mixed' });
+  for (const name of Object.keys(types)) {
+    Object.assign(properties, { [name]: `${name}?`, [`${name}List`]: `${name}?[]`, [`${name}Any`]: 'mixed' });
+  }
   const config = { path: fresh(), schema: [{ name: 'All', primaryKey: 'id', properties }] };
-  const plain = (value) => (value instanceof ArrayBuffer ? Buffer.from(value).toString('hex') : value?._bsontype ? String(value) : value);
+  const plain = (
+    value,
+  ) => (value instanceof ArrayBuffer ? Buffer.from(value).toString('hex') : value?._bsontype ? String(value) : value);
   let realm = new Realm(config);
   const written = [];
   realm.write(() => {
@@ -139,10 +164,11 @@ test('import and require give the same classes', () => {
 test('after a rollback a new object is not taken for the old one', () => {
   const realm = open();
   let lost;
-  assert.throws(() => realm.write(() => {
-    lost = realm.create('Person', { id: 1, name: 'lost' });
-    throw new Error('no');
-  }), /no/);
+  assert.throws(() =>
+    realm.write(() => {
+      lost = realm.create('Person', { id: 1, name: 'lost' });
+      throw new Error('no');
+    }), /no/);
   realm.write(() => realm.create('Person', { id: 2, name: 'kept' }));
   assert.equal(lost.isValid(), false);
   assert.throws(() => lost.name, { code: 2010 });

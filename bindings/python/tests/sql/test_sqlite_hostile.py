@@ -84,7 +84,9 @@ def test_a_damaged_file(connection, tmp_path, part):
     # A class and its texts may still be readable.
     try:
         if attach(connection, path):
-            connection.execute("SELECT sum(id), max(name) FROM Item WHERE name > 'a' ORDER BY name LIMIT 5").fetchall()
+            connection.execute(
+                "SELECT sum(id), max(name) FROM Item WHERE name > 'a' ORDER BY name LIMIT 5"
+            ).fetchall()
     except sqlite3.DatabaseError as error:
         assert str(error)
 
@@ -119,7 +121,9 @@ def test_a_class_that_is_removed(connection, path):
     text = "SELECT count(*) FROM Item"
     assert connection.execute(text).fetchone() == (10,)
     other = crealm.ClassSchema("Other", {"id": int}, primary_key="id")
-    crealm.open(path, schema=[other], schema_version=1, migrate=lambda old, new, version: new.remove_class("Item")).close()
+    crealm.open(
+        path, schema=[other], schema_version=1, migrate=lambda old, new, version: new.remove_class("Item")
+    ).close()
     with pytest.raises(sqlite3.OperationalError, match="class Item is no longer"):
         connection.execute(text).fetchone()
 

@@ -12,7 +12,22 @@ import pytest
 
 TEXTS = ["", "a", "A", "ab", "b", "\0", "a\0b", "é", "日本", "\U0001f600", "5", "05", "5.0", "abc", "z" * 300]
 INTS = [0, 1, -1, 5, 7, 100, 2**53 + 1, 2**63 - 1, -(2**63), 2**62]
-DOUBLES = [0.0, -0.0, 0.1, 0.5, 1.0, 5.0, -2.5, 1e300, 2.0**53, 2.0**63, -(2.0**63), math.inf, -math.inf, math.nan]
+DOUBLES = [
+    0.0,
+    -0.0,
+    0.1,
+    0.5,
+    1.0,
+    5.0,
+    -2.5,
+    1e300,
+    2.0**53,
+    2.0**63,
+    -(2.0**63),
+    math.inf,
+    -math.inf,
+    math.nan,
+]
 FLOATS = [0.0, 0.1, 0.5, 1.0, -2.5, 1e30, math.inf, math.nan]
 DATES = [
     datetime(1, 1, 1, tzinfo=timezone.utc), datetime(1969, 12, 31, 23, 59, 59, 500000, tzinfo=timezone.utc),
@@ -98,7 +113,9 @@ def condition(pick):
     constants, column = CONSTANTS[name], quoted(name)
     way = pick.randrange(8)
     if way < 4:
-        return f"{column} {pick.choice(['=', '<', '<=', '>', '>=', '=', 'IS', '<>'])} {pick.choice(constants)}"
+        return (
+            f"{column} {pick.choice(['=', '<', '<=', '>', '>=', '=', 'IS', '<>'])} {pick.choice(constants)}"
+        )
     if way == 4:
         return f"{column} IN ({', '.join(pick.sample(constants, min(3, len(constants))))})"
     if way == 5:
@@ -117,7 +134,10 @@ def where(pick):
 
 
 def orders(pick):
-    names = pick.sample(["i", "j", "b", "d", "e", "f", "s", "t", "at", "bin", "uid", "any", "city", "note", "and", "id"], pick.randrange(1, 4))
+    names = pick.sample(
+        ["i", "j", "b", "d", "e", "f", "s", "t", "at", "bin", "uid", "any", "city", "note", "and", "id"],
+        pick.randrange(1, 4),
+    )
     return ", ".join(f"{quoted(name)} {pick.choice(['ASC', 'DESC', ''])}" for name in names)
 
 
@@ -126,21 +146,36 @@ def statement(pick):
     tested = where(pick)
     if way < 4:
         # The row id makes the order of equal rows known.
-        limit = pick.choice(["", f" LIMIT {pick.randrange(8)}", f" LIMIT {pick.randrange(8)} OFFSET {pick.randrange(8)}"])
+        limit = pick.choice(
+            ["", f" LIMIT {pick.randrange(8)}", f" LIMIT {pick.randrange(8)} OFFSET {pick.randrange(8)}"]
+        )
         last = pick.choice(["rowid", "rowid DESC", '"id"'])
         order = pick.choice([f"{orders(pick)}, {last}", last])
-        return f'SELECT rowid, * FROM T_Row WHERE {tested} ORDER BY {order}{limit}'
+        return f"SELECT rowid, * FROM T_Row WHERE {tested} ORDER BY {order}{limit}"
     if way == 4:
         return f'SELECT "{pick.choice(["b", "and", "city", "s", "j"])}" AS g, count(*), min("j"), max("t"), sum("b") FROM T_Row WHERE {tested} GROUP BY g ORDER BY g'
     if way == 5:
         return f'SELECT DISTINCT "b", "and", "at" FROM T_Row WHERE {tested} ORDER BY 1, 2, 3'
     if way == 6:
         join = pick.choice(["JOIN", "LEFT JOIN"])
-        return f'SELECT T_Row.id, T_City.size FROM T_Row {join} T_City ON T_Row.city = T_City.name WHERE T_Row.id > {pick.randrange(-50, 200)} ORDER BY T_Row.id'
+        return f"SELECT T_Row.id, T_City.size FROM T_Row {join} T_City ON T_Row.city = T_City.name WHERE T_Row.id > {pick.randrange(-50, 200)} ORDER BY T_Row.id"
     if way == 7:
-        return 'SELECT a.id, b.id FROM T_Row a JOIN T_Row b ON ' + pick.choice(['a.next = b.id', 'b.next = a.id', 'a.note = b.note AND a.id < b.id', 'a.s = b.t', 'a.i = b.j AND a.id < b.id', 'a.rowid = b.rowid']) + ' ORDER BY 1, 2'
+        return (
+            "SELECT a.id, b.id FROM T_Row a JOIN T_Row b ON "
+            + pick.choice(
+                [
+                    "a.next = b.id",
+                    "b.next = a.id",
+                    "a.note = b.note AND a.id < b.id",
+                    "a.s = b.t",
+                    "a.i = b.j AND a.id < b.id",
+                    "a.rowid = b.rowid",
+                ]
+            )
+            + " ORDER BY 1, 2"
+        )
     if way == 8:
-        return f'SELECT c.name, (SELECT count(*) FROM T_Row r WHERE r.city = c.name AND ({tested})) FROM T_City c ORDER BY 1'
+        return f"SELECT c.name, (SELECT count(*) FROM T_Row r WHERE r.city = c.name AND ({tested})) FROM T_City c ORDER BY 1"
     return f'SELECT id FROM T_Row WHERE "i" IN (SELECT "j" FROM T_Row WHERE {tested}) OR EXISTS (SELECT 1 FROM T_Note n WHERE n.rowid = T_Row.note AND n.text IS NULL) ORDER BY id DESC'
 
 
@@ -173,10 +208,32 @@ def test_generated_statements(both, seed):
 def test_each_condition_with_arguments(both, seed):
     """Bound values, which SQLite knows only when the statement runs; limits too."""
     pick = random.Random(1000 + seed)
-    values = [None, 0, 1, 5, -1, 5.0, 0.1, 0.5, 2.5, math.inf, 2**63 - 1, 2**53 + 1, 2.0**63, "5", "a", "", "Oslo", "2020", "0.5", b"a", "é"]
+    values = [
+        None,
+        0,
+        1,
+        5,
+        -1,
+        5.0,
+        0.1,
+        0.5,
+        2.5,
+        math.inf,
+        2**63 - 1,
+        2**53 + 1,
+        2.0**63,
+        "5",
+        "a",
+        "",
+        "Oslo",
+        "2020",
+        "0.5",
+        b"a",
+        "é",
+    ]
     for _ in range(250):
         name, operator = quoted(pick.choice(list(CONSTANTS))), pick.choice(["=", "<", "<=", ">", ">=", "IS"])
-        text = f"SELECT rowid FROM T_Row WHERE {name} {operator} ?1 AND \"j\" {pick.choice(['<', '>='])} ?2 ORDER BY rowid LIMIT ?3"
+        text = f'SELECT rowid FROM T_Row WHERE {name} {operator} ?1 AND "j" {pick.choice(["<", ">="])} ?2 ORDER BY rowid LIMIT ?3'
         given = (pick.choice(values), pick.choice(values), pick.choice([-1, 0, 3, 1000]))
         plain = both.execute(text.replace("T_", "p_"), given).fetchall()
         assert both.execute(text.replace("T_", "v_"), given).fetchall() == plain, (text, given)
