@@ -10,6 +10,7 @@ import ctypes
 import os
 import sqlite3
 import sys
+import threading
 from pathlib import Path
 from typing import Iterator, List, Optional
 
@@ -69,6 +70,11 @@ def connect(database: str = ":memory:", *, check_same_thread: bool = True) -> sq
 HINT = "docs/sql.md says how to build it, and what it needs. The package duckdb is another way."
 
 
+# The list of automatic extensions belongs to the whole process: without this lock one thread could take the entry out
+# of the list while another thread opens its connection.
+_automatic = threading.Lock()
+
+
 def _connect_automatically(path: str, database: str, check_same_thread: bool) -> sqlite3.Connection:
     """For a Python whose sqlite3 was built without extensions: SQLite itself calls the entry point of an extension in
     each new connection, if it has been told to."""
@@ -77,12 +83,13 @@ def _connect_automatically(path: str, database: str, check_same_thread: bool) ->
     entry = ctypes.cast(getattr(ctypes.CDLL(path), _ENTRY), ctypes.c_void_p)
     for function in (sqlite.sqlite3_auto_extension, sqlite.sqlite3_cancel_auto_extension):
         function.argtypes = [ctypes.c_void_p]
-    if sqlite.sqlite3_auto_extension(entry) != 0:
-        raise NotSupportedError("SQLite refused the extension", hint=HINT)
-    try:
-        return sqlite3.connect(database, check_same_thread=check_same_thread)
-    finally:
-        sqlite.sqlite3_cancel_auto_extension(entry)
+    with _automatic:
+        if sqlite.sqlite3_auto_extension(entry) != 0:
+            raise NotSupportedError("SQLite refused the extension", hint=HINT)
+        try:
+            return sqlite3.connect(database, check_same_thread=check_same_thread)
+        finally:
+            sqlite.sqlite3_cancel_auto_extension(entry)
 
 
 _loaded: List[Optional[ctypes.CDLL]] = []

@@ -138,6 +138,27 @@ def test_an_interrupt_ends_a_scan(connection, path):
     assert connection.execute("SELECT count(*) FROM Item").fetchone() == (200,)
 
 
+def test_each_thread_gets_the_extension(path):
+    fill(path)
+    failures = []
+
+    def work():
+        try:
+            for _ in range(200):
+                own = _extension.connect()
+                own.execute("SELECT crealm_attach(?)", (str(path),))
+                own.close()
+        except BaseException as error:  # noqa: B036
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
 def test_connections_on_threads_and_open_statements_at_the_end(connection, path):
     fill(path)
     failures = []
