@@ -1893,6 +1893,132 @@ static void test_checks_at_the_call(void) {
     close_db();
 }
 
+/* ---- Subclasses ---------------------------------------------------------------------------------- */
+
+static const char dogs[] = "{\"Animal\": {\"subclasses\": {\"by\": \"type\", \"classes\": "
+                           "{\"Dog\": {\"extends\": \"Animal\", \"properties\": [\"breed\"]}}}}}";
+static const char cats[] = "{\"Animal\": {\"subclasses\": {\"by\": \"type\", \"classes\": "
+                           "{\"Cat\": {\"extends\": \"Animal\", \"properties\": [\"lives\"]}}},"
+                           " \"checks\": [{\"name\": \"lives\","
+                           " \"condition\": \"(NOT type == 'Cat') OR (lives >= 1)\"}]}}";
+
+/* The schema of a program that knows one subclass, with this property. */
+static void animal_schema(const char* own, int type) {
+    draft.count = 0;
+    memset(draft.properties, 0, sizeof draft.properties);
+    add_class("Animal", "", 0);
+    add("n", INT, ONE, "", PLAIN);
+    add("type", STRING, ONE, "", INDEXED);
+    add(own, type, ONE, "", NULLABLE);
+}
+static void dog_schema(void) { animal_schema("breed", STRING); }
+static void cat_schema(void) { animal_schema("lives", INT); }
+static realm_object_t* typed(const char* type, int64_t n) {
+    realm_object_t* o = numbered("Animal", n);
+    CHECK(set(o, "type", text(type)));
+    return o;
+}
+static realm_object_t* animal(int64_t n) {
+    bool found = false;
+    realm_object_t* o = NULL;
+    realm_value_t wanted = integer(n);
+    realm_query_arg_t argument = {1, false, &wanted};
+    realm_query_t* q = realm_query_parse(db, class_key("Animal"), "n == $0", 1, &argument);
+    realm_value_t v = null_value();
+    if (q && realm_query_find_first(q, &v, &found) && found)
+        o = realm_get_object(db, v.link.target_table, v.link.target);
+    realm_release(q);
+    if (!CHECK(o)) give_up();
+    return o;
+}
+
+/* Two programs of one schema version that know different subclasses. */
+static void test_subclasses_of_other_programs(void) {
+    begin("subclasses of other programs");
+    dog_schema();
+    open_db(dogs);
+    CHECK(write_db());
+    realm_object_t *dog = typed("Dog", 1), *base = typed("Animal", 2);
+    CHECK(set(dog, "breed", text("Collie")) && commit());
+    CHECK(write_db());
+    CHECK(set(dog, "type", text("Cat")));
+    BREAKS(commit());
+    CHECK(rollback());
+    drop(dog, base);
+    close_db();
+
+    /* The other program adds its subclass without a new schema version; the first one keeps its own. */
+    cat_schema();
+    open_db(cats);
+    CHECK(write_db());
+    realm_object_t* cat = typed("Cat", 3);
+    CHECK(set(cat, "lives", integer(9)) && commit());
+    dog = animal(1);
+    CHECK(is_text(dog, "type", "Dog"));
+    CHECK(write_db());
+    CHECK(set(cat, "lives", integer(0)));
+    BREAKS(commit());
+    CHECK(rollback());
+    drop(dog, cat);
+    close_db();
+    keep_bytes();
+    dog_schema();
+    open_db(dogs);
+    dog = animal(1), cat = animal(3);
+    CHECK(is_text(dog, "breed", "Collie") && is_text(cat, "type", "Cat"));
+    drop(dog, cat);
+    close_db();
+    cat_schema();
+    open_db(cats);
+    cat = animal(3);
+    CHECK(number(cat, "lives") == 9);
+    realm_release(cat);
+    close_db();
+    CHECK(bytes_are_kept());
+
+    /* Other modes: they open, too, and additive ones add. */
+    static const int modes[] = {ADDITIVE, IMMUTABLE, READ_ONLY};
+    for (int i = 0; i < 3; i++) {
+        dog_schema();
+        open_mode(dogs, modes[i]);
+        dog = animal(1), cat = animal(3);
+        CHECK(is_text(dog, "breed", "Collie") && is_text(cat, "type", "Cat"));
+        drop(dog, cat);
+        close_db();
+    }
+
+    /* A property of the base, or of a subclass that the file has already, needs a new schema version. */
+    dog_schema();
+    add("age", INT, ONE, "", PLAIN);
+    FAILS(RLM_ERR_SCHEMA_MISMATCH, opened(new_config(dogs, AUTOMATIC, 1)));
+    const char* more = "{\"Animal\": {\"subclasses\": {\"by\": \"type\", \"classes\": "
+                       "{\"Dog\": {\"extends\": \"Animal\", \"properties\": [\"breed\", \"age\"]}}}}}";
+    FAILS(RLM_ERR_SCHEMA_MISMATCH, opened(new_config(more, AUTOMATIC, 1)));
+
+    /* A migration gives the file exactly the declared subclasses: objects of others are named. */
+    FAILS(CREALM_ERR_RULE_BROKEN, opened(new_config(more, AUTOMATIC, 2)));
+    keep_message();
+    CHECK(message_has("Cat"));
+    cat_schema();
+    open_db(cats);
+    CHECK(write_db());
+    cat = animal(3);
+    CHECK(realm_object_delete(cat) && commit());
+    realm_release(cat);
+    close_db();
+    dog_schema();
+    add("age", INT, ONE, "", NULLABLE);
+    realm_t* migrated = db = opened(new_config(more, AUTOMATIC, 2));
+    if (!CHECK(migrated)) give_up();
+    dog = animal(1);
+    CHECK(is_text(dog, "breed", "Collie") && key_of(dog, "lives") == RLM_INVALID_PROPERTY_KEY);
+    realm_release(dog);
+    CHECK(rules_are("Animal", "{\"properties\":{},\"unique\":[],\"checks\":[],"
+                              "\"subclasses\":{\"by\":\"type\",\"classes\":"
+                              "{\"Dog\":{\"extends\":\"Animal\",\"properties\":[\"breed\",\"age\"]}}}}"));
+    close_db();
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 0);
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
@@ -1919,6 +2045,7 @@ int main(void) {
     test_renames();
     test_long_names();
     test_savepoints();
+    test_subclasses_of_other_programs();
     test_other_libraries();
     test_unchanged_files();
     section = "the category of broken rules";

@@ -83,7 +83,7 @@ private func apply(_ changes: [SchemaChange], to file: Schema) -> Schema {
         case .removeIndex(let c, let p, fullText: true): with(c, p.name) { $0.isFullTextIndexed = false }
         case .removeIndex(let c, let p, fullText: false):
             with(c, p.name) { ($0.isIndexed, $0.isPrimary) = (false, false) }
-        case .addProperty(let c, let p):
+        case .addProperty(let c, let p), .addPropertyOfSubclass(let c, let p):
             #expect(classes[c.name]?.properties.contains { $0.name == p.name } == false)
             classes[c.name]?.properties.append(p)
         case .changePrimaryKey(let c, let from, let to):

@@ -9,6 +9,8 @@ enum SchemaChange {
     case addIndex(ObjectSchema, Property, fullText: Bool)
     case removeIndex(ObjectSchema, Property, fullText: Bool)
     case addProperty(ObjectSchema, Property)
+    /// Of a subclass that the file does not have yet.
+    case addPropertyOfSubclass(ObjectSchema, Property)
     case changePrimaryKey(ObjectSchema, from: Name, to: Name)
     case changeKind(ObjectSchema, from: ObjectSchema.Kind, to: ObjectSchema.Kind)
     /// Occurs only in files that other processes changed: no schema requests it.
@@ -31,7 +33,7 @@ enum SchemaChange {
             "Property '\(objectClass.name).\(property.name)' has been made \(fullText ? "fulltext-" : "")indexed."
         case .removeIndex(let objectClass, let property, let fullText):
             "Property '\(objectClass.name).\(property.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
-        case .addProperty(let objectClass, let property):
+        case .addProperty(let objectClass, let property), .addPropertyOfSubclass(let objectClass, let property):
             "Property '\(objectClass.name).\(property.name)' has been added."
         case .changePrimaryKey(let objectClass, let from, let to):
             from.isEmpty
@@ -96,9 +98,10 @@ enum SchemaChange {
         return changes
     }
 
+    /// Whether the change adds a class, or a part of one: no object has other values afterwards.
     var isClassAddition: Bool {
         switch self {
-        case .addClass, .addInitialProperties: true
+        case .addClass, .addInitialProperties, .addPropertyOfSubclass: true
         default: false
         }
     }

@@ -105,8 +105,10 @@ extension LinkingObjects: _LinkingObjects {
         let (origin, column) = origin(managed, index)
         let found = must { () throws(EngineError) in
             try managed.core.realm.inside(.object) { () throws(EngineError) in
-                try ResultSet(
-                    managed.core.realm, .backlinks(of: managed.table, object.named.key, from: origin.table, column))
+                try origin.narrowed(
+                    try ResultSet(
+                        managed.core.realm, .backlinks(of: managed.table, object.named.key, from: origin.table, column))
+                )
             }
         }
         return LinkingObjects(_Rows(managed.core, found, origin))

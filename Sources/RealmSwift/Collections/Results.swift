@@ -21,7 +21,7 @@ public struct Results<Element: RealmCollectionValue> {
             core,
             must { () throws(EngineError) in
                 try core.realm.inside(.results) { () throws(EngineError) in
-                    try ResultSet(core.realm, .table(managed.table))
+                    try managed.narrowed(try ResultSet(core.realm, .table(managed.table)))
                 }
             }, managed)
     }

@@ -96,7 +96,8 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             self.elements = .passUnretained(elements)
             hasObjects = true
             // Frozen objects may move to other threads, where race detectors could not distinguish the reused instance.
-            givesAgain = elements.info.isOnlyStored && !rows.core.realm.isFrozen
+            // The next row may be of another class.
+            givesAgain = elements.info.isOnlyStored && elements.subclasses == nil && !rows.core.realm.isFrozen
             keys = rows.keys()
             values = []
         } else {

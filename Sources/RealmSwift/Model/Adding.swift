@@ -18,6 +18,7 @@ extension RealmCore {
         }
         try verifyWriting()
         let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
+        if managed.types != nil { verifyType(of: object, managed) }
         var primaryKey: Any?
         if let p, !p.isMade || p.access.isSet(object, p) { primaryKey = p.access.any(object, p) }
         let key = try row(managed, primaryKey, addition)
@@ -88,11 +89,11 @@ extension RealmCore {
     /// Returns the row for an object: the existing row with the primary key, or a new row.
     private func row(_ managed: ManagedClass, _ primaryKey: Any?, _ addition: Addition) throws(EngineError) -> ObjKey {
         let realm = realm
-        guard let index = managed.info.primaryKey else {
-            return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
-        }
-        if primaryKey == nil, managed.info.properties[index].isMade {
-            return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
+        let isMade = primaryKey == nil && managed.info.primaryKey.map { managed.info.properties[$0].isMade } ?? true
+        guard let index = managed.info.primaryKey, !isMade else {
+            let key = try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
+            try managed.types?.store(in: key)
+            return key
         }
         let value = try value(primaryKey, for: managed.info.properties[index], managed.info)
         let (key, isNew) = try value.withMixed { (mixed) throws(EngineError) in
@@ -112,6 +113,13 @@ extension RealmCore {
             misuse(
                 "Attempting to create an object of type '\(managed.info.name)' with an existing primary key value "
                     + "'\(unwrapped(primaryKey as Any).map { "\($0)" } ?? "(null)")'.")
+        }
+        if isNew {
+            try managed.types?.store(in: key)
+        } else if !managed.holds(key) {
+            misuse(
+                "The object with the primary key value '\(unwrapped(primaryKey as Any).map { "\($0)" } ?? "(null)")' is "
+                    + "of type '\(managed.types?.text(of: key) ?? "")', which is no '\(managed.info.name)'.")
         }
         return key
     }
@@ -143,7 +151,8 @@ extension RealmCore {
     private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: TrackedKey, _ addition: Addition)
         throws(EngineError)
     {
-        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+        for property in managed.info.properties
+        where !property.isPrimary && !property.shape.isComputed && !property.isType {
             if property.isMade, !property.access.isSet(object, property) { continue }
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do { try property.access.store(object, property, at: place) } catch {
@@ -170,6 +179,8 @@ extension RealmCore {
             throw EngineError(
                 .illegalOperation, "Embedded objects cannot be created directly: class '\(managed.info.name)'")
         }
+        var managed = managed
+        if managed.types != nil { managed = classOfNew(managed, value) }
         let given = Values(value, managed.info)
         let before = realm.isWriting ? managed.info.primaryKey : nil
         var isNew = true
@@ -178,7 +189,7 @@ extension RealmCore {
             let property = managed.info.properties[primaryKey]
             var primary = given[property]
             if primary == nil, !property.isMade {
-                primary = fresh(managed).flatMap { fresh in
+                primary = fresh(managed, given).flatMap { fresh in
                     fresh.info.property(property.name).flatMap { $0.access.any(fresh, $0) }
                 }
             }
@@ -188,14 +199,18 @@ extension RealmCore {
                     try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: mixed) }
                 }.isNilValue
             }
+            if isNew { verifyIsNotAbstract(managed) }
             key = try row(managed, primary, addition)
+            // Values for an object that exists are those of its class.
+            if !isNew, let own = managed.subclasses?.subclass(of: key) { managed = own }
         } else {
+            verifyIsNotAbstract(managed)
             key = try row(managed, nil, addition)
         }
         let named = TrackedKey(key, creation(managed.table, key))
         if let object = value as? ObjectBase { addition.note(object, managed.table, named) }
-        try addition.nest { () throws(EngineError) in try self.store(given, to: managed, named, addition, isNew: isNew)
-        }
+        let own = managed, values = Values(value, own.info)
+        try addition.nest { () throws(EngineError) in try self.store(values, to: own, named, addition, isNew: isNew) }
         return managed.object(named)
     }
 
@@ -203,8 +218,9 @@ extension RealmCore {
     private func store(
         _ given: Values, to managed: ManagedClass, _ named: TrackedKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
-        lazy var fresh = fresh(managed)
-        for property in managed.info.properties where !property.isPrimary && !property.shape.isComputed {
+        lazy var fresh = fresh(managed, given)
+        for property in managed.info.properties
+        where !property.isPrimary && !property.shape.isComputed && !property.isType {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do {
                 if let value = given[property] {
@@ -212,6 +228,12 @@ extension RealmCore {
                         misuse(property.mismatch(value, managed.info.name))
                     }
                 } else if isNew, !property.isMade, let fresh {
+                    if managed.info.isDynamic, let membership = fresh.info.membership,
+                        membership.column == Name(property.column)
+                    {
+                        try place.write(.string(membership.typeName.text))
+                        continue
+                    }
                     try storeDefault(of: fresh, property, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
@@ -220,8 +242,55 @@ extension RealmCore {
 
     /// Returns a new instance of the model of a class, with the default values of its properties. Returns nil if the
     /// program has no model for the class.
-    private func fresh(_ managed: ManagedClass) -> ObjectBase? {
-        (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
+    private func fresh(_ managed: ManagedClass, _ given: Values) -> ObjectBase? {
+        guard managed.info.isDynamic else { return managed.info.type.init() }
+        guard let model = models[Name(managed.info.name)] else { return nil }
+        guard let membership = Membership.of(model) else { return model.init() }
+        let type = given.text(membership.property, membership.column),
+            named = declared.first { info in
+                info.membership?.base == membership.base && info.membership?.typeName == type
+            }
+        return (named?.type ?? model).init()
+    }
+
+    // MARK: Classes that share a class of the file
+
+    /// Verifies that a program did not give an unmanaged object the type of another class. Objects of exactly an
+    /// abstract class are misuse, too.
+    private func verifyType(of object: ObjectBase, _ managed: ManagedClass) {
+        guard let membership = managed.info.membership else { return }
+        verifyIsNotAbstract(managed)
+        guard let property = managed.info.properties.first(where: \.isType),
+            let text = property.access.any(object, property) as? String, Name(text) != membership.typeName,
+            declared.contains(where: { $0.membership?.base == membership.base && $0.membership?.typeName == Name(text) }
+            )
+        else { return }
+        misuse(membership.stays)
+    }
+
+    private func verifyIsNotAbstract(_ managed: ManagedClass) {
+        guard managed.types != nil, let membership = managed.info.membership, membership.isAbstract else { return }
+        misuse("'\(membership.typeName)' is abstract: its objects are of subclasses.")
+    }
+
+    /// Returns the class of an object that is created from values: the class of the given object, or the one that the
+    /// values name in the type property.
+    private func classOfNew(_ managed: ManagedClass, _ value: Any) -> ManagedClass {
+        guard let membership = managed.info.membership else { return managed }
+        if let object = value as? ObjectBase, membership.includes(type(of: object)) {
+            return self.managed(type(of: object))
+        }
+        guard !(value is ObjectBase) || value is DynamicObject else { return managed }
+        guard let name = Values(value, managed.info).text(membership.property, membership.column), !name.isEmpty else {
+            return managed
+        }
+        let found = declared.first { $0.membership?.typeName == name && membership.includes($0.type) }
+        // A copied object may be of a type that the program does not know.
+        guard let found else {
+            if value is ObjectBase { return managed }
+            misuse("'\(name)' is no type of '\(managed.info.name)'.")
+        }
+        return self.managed(found.type)
     }
 
     private func storeDefault(of fresh: ObjectBase, _ property: PropertyInfo, at place: _Place) throws {
@@ -259,11 +328,26 @@ struct Values {
             return values.indices.contains(Int(p.index)) ? values[Int(p.index)] : nil
         case let object as ObjectBase:
             guard let source = object.info.property(p.name) else { return nil }
+            // The library makes the value, unless the program gave the object one.
+            if source.isMade, !object.isManaged, !source.access.isSet(object, source) { return nil }
             // nil is also a value.
             return .some(source.access.any(object, source) as Any)
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }
+    }
+
+    /// The text for the type property; nil if no text was given. The class need not declare the property.
+    func text(_ property: String, _ column: Name) -> Name? {
+        let known = info.property(property) ?? info.properties.first { Name($0.column) == column }
+        if let known { return (self[known].flatMap(unwrapped) as? String).map { Name($0) } }
+        let any: Any? =
+            switch value {
+            case let dictionary as [String: Any]: dictionary[property]
+            case is [Any], is ObjectBase: nil
+            default: Mirror(reflecting: value).children.first { $0.label == property }?.value
+            }
+        return (any as? String).map { Name($0) }
     }
 }
 

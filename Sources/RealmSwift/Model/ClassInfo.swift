@@ -21,6 +21,9 @@ struct PropertyInfo {
     /// Whether the library makes the value of a new object, unless the program gives one.
     var isMade = false
 
+    /// Whether it has the name of each object's class.
+    var isType = false
+
     /// For linking objects, the property whose links are collected; otherwise empty.
     let origin: String
 
@@ -35,7 +38,7 @@ struct PropertyInfo {
             nullable: shape.type == .mixed
                 || (shape.isOptional && shape.collection != .list && shape.collection != .set)
                 || (shape.isOptional && shape.type != .object),
-            collection: shape.collection, target: Name(shape.target?.className() ?? ""), origin: Name(originColumn),
+            collection: shape.collection, target: Name(shape.target?.fileName ?? ""), origin: Name(originColumn),
             primary: isPrimary,
             indexed: isIndexed, publicName: Name(column == name ? "" : name))
     }
@@ -54,6 +57,12 @@ struct PropertyInfo {
 final class ClassInfo: @unchecked Sendable {
     let type: ObjectBase.Type
     let name: String
+
+    /// The name of the class of the file: that of the base if classes share it.
+    let fileName: String
+
+    /// nil: the class shares its class of the file with no other one.
+    let membership: Membership?
     let isEmbedded: Bool
     let properties: [PropertyInfo]
     let primaryKey: Int?
@@ -83,6 +92,8 @@ final class ClassInfo: @unchecked Sendable {
         isDynamic = true
         fault = nil
         self.name = name
+        fileName = name
+        membership = nil
         self.isEmbedded = isEmbedded
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
@@ -97,7 +108,10 @@ final class ClassInfo: @unchecked Sendable {
     private init(_ type: ObjectBase.Type) {
         self.type = type
         isDynamic = type == DynamicObject.self
-        name = type.className()
+        let membership = Membership.of(type)
+        self.membership = membership
+        name = membership?.typeName.text ?? type.className()
+        fileName = type.fileName
         isEmbedded = type is EmbeddedObject.Type
         let prototype = type.init()
         let mapping = type.propertiesMapping()
@@ -118,12 +132,12 @@ final class ClassInfo: @unchecked Sendable {
                     shape: access.shape, isPrimary: isPrimary || name == primary,
                     isIndexed: isIndexed || indexed.contains(name), rules: wrapper.rules,
                     isMade: wrapper.rules.isAutomatic || made.contains(Name(name)),
-                    origin: wrapper.origin ?? ""))
+                    isType: name == membership?.property, origin: wrapper.origin ?? ""))
         }
         isPlain = properties.isEmpty
         isOnlyStored =
             !isPlain && !isDynamic && fields(of: type).count == fields(of: ObjectBase.self).count + properties.count
-        fault = isPlain ? nil : Self.unstored(type)
+        fault = (isPlain ? nil : Self.unstored(type)) ?? Self.misplaced(type, membership)
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
@@ -148,6 +162,19 @@ final class ClassInfo: @unchecked Sendable {
         return
             "Property '\(type.className()).\(found.name)' is of type '\(found.type)' and without @Persisted, in a class that has properties with it: "
             + "nothing of it would be stored. Write '@Persisted var \(found.name): …', or name it in `ignoredProperties()`."
+    }
+
+    /// Returns an error message for rules of classes that share a class of the file, in a class that does not.
+    private static func misplaced(_ type: ObjectBase.Type, _ membership: Membership?) -> String? {
+        guard membership == nil else { return nil }
+        for rule in type.rules() {
+            if rule.typeProperty != nil { return "\(type.className()): embedded objects have no subclasses" }
+            if rule.isAbstract {
+                return "\(type.className()): the rule `.abstract` is for classes that share a class of the file. Their "
+                    + "base has the rule `.subclasses(by:)`"
+            }
+        }
+        return nil
     }
 
     /// Returns the properties of a model without wrappers.
@@ -205,7 +232,7 @@ final class ClassInfo: @unchecked Sendable {
     /// The schema of the class for the engine.
     var engineSchema: EngineObjectSchema {
         EngineObjectSchema(
-            Name(name), kind: isEmbedded ? .embedded : .topLevel, properties: properties.map(\.engineProperty))
+            Name(fileName), kind: isEmbedded ? .embedded : .topLevel, properties: properties.map(\.engineProperty))
     }
 
     var schema: ObjectSchema { ObjectSchema(engineSchema, type) }

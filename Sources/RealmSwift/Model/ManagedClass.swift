@@ -18,11 +18,24 @@ final class ManagedClass: @unchecked Sendable {
     /// The index of the primary key; −1 if the class has none.
     let primaryKey: Int16
 
-    /// The class as stored in the file, including properties that the model does not name.
+    /// The index of the property with the type of each object; −1 if the class has none.
+    let typeProperty: Int16
+
+    /// nil: the class shares its class of the file with no other one.
+    let types: ManagedTypes?
+
+    /// The same, if the program has classes below this one: then each object that is read may be of one of these.
+    let subclasses: ManagedTypes?
+
+    /// The class as stored in the file, including properties that the model does not name. If classes share it, only
+    /// the properties of this one.
     let schema: ObjectSchema
 
-    init(_ core: RealmCore, _ info: ClassInfo, _ found: EngineObjectSchema) {
+    init(_ core: RealmCore, _ info: ClassInfo, _ found: EngineObjectSchema, _ types: ManagedTypes? = nil) {
         self.core = core
+        self.types = types
+        subclasses = types.flatMap { $0.hasSubclasses ? $0 : nil }
+        typeProperty = info.properties.first(where: \.isType)?.index ?? -1
         engine = .passUnretained(core.realm)
         self.info = info
         table = found.key
@@ -32,7 +45,12 @@ final class ManagedClass: @unchecked Sendable {
         }
         columns = UnsafePointer(keys)
         primaryKey = info.primaryKey.map { Int16($0) } ?? -1
-        schema = ObjectSchema(found, info.type, names: info)
+        var own = found
+        if types != nil {
+            let columns = Set(info.properties.map { Name($0.column) })
+            own.properties = found.properties.filter { columns.contains($0.name) }
+        }
+        schema = ObjectSchema(own, info.type, names: info)
     }
 
     deinit { columns.deallocate() }
@@ -56,8 +74,27 @@ final class ManagedClass: @unchecked Sendable {
     }
 
     @inline(__always) private func object(_ named: TrackedKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
+        if let subclasses, let other = subclasses.subclass(of: named.key) { return other.instance(named, keeper) }
+        return instance(named, keeper)
+    }
+
+    @inline(__always) private func instance(_ named: TrackedKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         let object = info.type.init()
         object.show(self, named, keeper)
         return object
     }
+
+    // MARK: Types
+
+    /// Whether an object in the class of the file is of this class of the program, or of one below it.
+    func holds(_ key: ObjKey) -> Bool { types?.holds(key) ?? true }
+
+    /// Returns the instance for a row that was found by its values; nil if its object is of another class.
+    func element<Element: ObjectBase>(_ key: ObjKey?, _ type: Element.Type) -> Element? {
+        guard let key, holds(key) else { return nil }
+        return unsafeDowncast(object(key), to: type)
+    }
+
+    /// Returns the rows whose objects are of this class or of one below it. Called inside the engine's entry point.
+    func narrowed(_ found: ResultSet) throws(EngineError) -> ResultSet { try types?.narrowed(found) ?? found }
 }

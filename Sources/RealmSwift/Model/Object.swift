@@ -51,9 +51,7 @@ extension ObjectBase {
     /// Creates an unmanaged object from a dictionary, an array or another instance of the class. Returns nil for an
     /// object of another class.
     static func made(from any: Any) -> ObjectBase? {
-        guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any, than: className()) else {
-            return nil
-        }
+        guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any) else { return nil }
         let object = self.init()
         fill(object, from: any)
         return object
@@ -62,13 +60,15 @@ extension ObjectBase {
     /// Stores a value at a place after converting it to an object of this class.
     static func store(any: Any, at place: _Place) throws -> Bool {
         if let object = any as? ObjectBase, object.managed?.core === place.core || !place.addition.isCopying {
-            guard let storable = object as? any _RealmStorable else { return false }
+            guard let storable = object as? any _RealmStorable, !isOfAnotherMember(object) else { return false }
             try storable._rlmStore(at: place)
             return true
         }
         guard isFilling(any) else { return false }
         let managed = self == DynamicObject.self ? place.targetClass : place.core.managed(self)
-        guard let managed, !isOfAnotherClass(any, than: managed.info.name) else { return false }
+        guard let managed,
+            self == DynamicObject.self ? !isOfAnotherClass(any, than: managed.info.name) : !isOfAnotherClass(any)
+        else { return false }
         if managed.info.isEmbedded {
             try place.core.embed(any, as: managed, at: place)
         } else {
@@ -79,7 +79,23 @@ extension ObjectBase {
     }
 
     private static func isOfAnotherClass(_ any: Any, than name: String) -> Bool {
-        (any as? ObjectBase).map { $0.info.name != name } ?? false
+        (any as? ObjectBase).map { Name($0.info.fileName) != Name(name) } ?? false
+    }
+
+    /// Whether a value is an object of another class than this one or, if they share a class of the file, one below it.
+    private static func isOfAnotherClass(_ any: Any) -> Bool {
+        guard let object = any as? ObjectBase else { return false }
+        return isOfAnotherClass(object, than: fileName) || isOfAnotherMember(object)
+    }
+
+    /// Whether an object is of another one of the classes that share the class of the file, and not of one below this
+    /// one.
+    private static func isOfAnotherMember(_ object: ObjectBase) -> Bool {
+        guard let membership = Membership.of(self), membership.above != nil else { return false }
+        if object is DynamicObject, let managed = object.managed, Name(managed.info.fileName) == Name(fileName) {
+            return !managed.core.managed(self).holds(object.named.key)
+        }
+        return Membership.of(type(of: object))?.base == membership.base && !membership.includes(type(of: object))
     }
 
     func link() -> _StoredValue? {

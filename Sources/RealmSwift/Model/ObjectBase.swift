@@ -153,6 +153,10 @@ open class ObjectBase {
         if isManaged, found.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
             misuse("Primary key can't be changed after an object is inserted.")
         }
+        if isManaged, found.isType {
+            guard var text = value as? String else { misuse(found.mismatch(value, info.name)) }
+            return text.withUTF8 { set(found.index, .string(UnsafeRawBufferPointer($0))) }
+        }
         guard found.access.setAny(self, found, value as Any) else { misuse(found.mismatch(value, info.name)) }
     }
 
@@ -261,7 +265,10 @@ extension ObjectBase {
         let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readInteger(table, key, columns[Int(index)])
         }
-        guard let value else { holdsNo("integer", index) }
+        guard let value else {
+            verifyIsMissing("integer", index)
+            return 0
+        }
         return value
     }
 
@@ -269,17 +276,33 @@ extension ObjectBase {
         let value = reading { (realm, table, columns) throws(EngineError) in
             try realm.readDouble(table, key, columns[Int(index)])
         }
-        guard let value else { holdsNo("Double", index) }
+        guard let value else {
+            verifyIsMissing("Double", index)
+            return 0
+        }
         return value
     }
 
     @usableFromInline final func bool(_ index: Int16) -> Bool {
-        guard case .bool(let value) = mixed(index) else { holdsNo("Bool", index) }
+        guard case .bool(let value) = mixed(index) else {
+            verifyIsMissing("Bool", index)
+            return false
+        }
         return value
     }
 
-    @inline(never) private func holdsNo(_ type: String, _ index: Int16) -> Never {
-        misuse("'\(propertyText(index))' holds no \(type)")
+    /// Called for a property without a value of its type. The properties of a subclass that shares its class of the file
+    /// may be null there: another program did not set them. Anything else is misuse.
+    @inline(never) private func verifyIsMissing(_ type: String, _ index: Int16) {
+        guard mayMiss(index), case .null = mixed(index) else {
+            misuse("'\(propertyText(index))' holds no \(type)")
+        }
+    }
+
+    /// Whether the file may have no value for a property that always has one in the program.
+    final func mayMiss(_ index: Int16) -> Bool {
+        guard let membership = managed?.info.membership, membership.above != nil else { return false }
+        return ClassInfo.of(membership.base).property(info.properties[Int(index)].name) == nil
     }
 
     /// Lends the engine's Realm and the keys of the class to `body`, without reference counting.
@@ -300,7 +323,10 @@ extension ObjectBase {
         let text = reading { (realm, table, columns) throws(EngineError) in
             try realm.readText(table, key, columns[Int(index)])
         }
-        guard let text else { holdsNo("text", index) }
+        guard let text else {
+            verifyIsMissing("text", index)
+            return ""
+        }
         return text
     }
 
@@ -320,18 +346,27 @@ extension ObjectBase {
     final func place(_ index: Int16) -> _Place {
         guard let managed else { misuse("The object is not managed") }
         if managed.primaryKey == index { verifyKeyMayChange() }
+        if managed.typeProperty == index, let membership = managed.info.membership { misuse(membership.stays) }
         return _Place(managed.core, .property(managed.table, named, column(index)))
     }
 
     /// Stores a value whose bytes are valid only during the call.
     final func set(_ index: Int16, _ value: Mixed) {
-        if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
+        let isFixed = ofClass?._withUnsafeGuaranteedRef { $0.primaryKey == index || $0.typeProperty == index }
+        if isFixed ?? false { verifyMayChange(index, value) }
         reading { (realm, table, columns) throws(EngineError) in
             do throws(EngineError) { try realm.write(table, key, columns[Int(index)], value) } catch {
                 guard let core else { throw error }
                 try realm.write(table, key, columns[Int(index)], try core.fail(error, storing: value))
             }
         }
+    }
+
+    /// Called for the primary key and the type property.
+    private func verifyMayChange(_ index: Int16, _ value: Mixed) {
+        guard let managed, managed.typeProperty == index, let types = managed.types else { return verifyKeyMayChange() }
+        if case .string(let text) = value, text.elementsEqual(types.text(of: named.key).utf8) { return }
+        if let membership = managed.info.membership { misuse(membership.stays) }
     }
 
     private func verifyKeyMayChange() {

@@ -32,7 +32,7 @@ public enum DeleteRule: UInt8, Sendable {
 ///         }
 ///     }
 public struct Rule: Sendable {
-    enum Kind: Sendable {
+    enum Kind: Sendable, Equatable {
         case onDelete(String, DeleteRule)
         case onTargetDelete(String, DeleteRule)
         case automatic(String)
@@ -46,10 +46,12 @@ public struct Rule: Sendable {
         case revision(String)
         case renamed(from: String)
         case renamedProperty(String, from: String)
+        case subclasses(by: String)
+        case abstract
     }
 
     /// The number of a short form.
-    enum Limit: Sendable {
+    enum Limit: Sendable, Equatable {
         case none
         case int(Int)
         case double(Double)
@@ -203,6 +205,33 @@ public struct Rule: Sendable {
     public static func renamed(_ property: String, from former: String) -> Rule {
         Rule(kind: .renamedProperty(property, from: former))
     }
+
+    /// The subclasses of this class share its class of the file. The text property `property` has the name of each
+    /// object's own class, and the objects that are read are instances of it:
+    ///
+    ///     class Animal: Object {
+    ///         @Persisted var name: String
+    ///         @Persisted var type: String
+    ///
+    ///         override class func rules() -> [Rule] { [.subclasses(by: "type")] }
+    ///     }
+    ///
+    ///     class Dog: Animal {
+    ///         @Persisted var tricks: List<String>
+    ///     }
+    ///
+    /// Without the rule, each subclass is a class of the file of its own. The library stores the type of new objects,
+    /// whatever an unmanaged one has there. If the class does not declare the property, the file has it with an index.
+    public static func subclasses(by property: String) -> Rule { Rule(kind: .subclasses(by: property)) }
+
+    /// No object is of exactly this class: each is of a subclass. For a class with the rule `.subclasses(by:)`, and for
+    /// its subclasses, which do not inherit the rule.
+    public static var abstract: Rule { Rule(kind: .abstract) }
+
+    /// The property of the rule `.subclasses(by:)`; nil for other rules.
+    var typeProperty: String? { if case .subclasses(let property) = kind { property } else { nil } }
+
+    var isAbstract: Bool { kind == .abstract }
 }
 
 /// The rules that a property wrapper declares, in one byte: each wrapper of each object has it.
@@ -224,27 +253,30 @@ struct PropertyRules: Sendable {
     var onTargetDelete: DeleteRule { DeleteRule(rawValue: bits >> 4 & 3) ?? .nullify }
 }
 
+extension PropertyInfo {
+    /// Adds the rules that the wrapper of the property declares.
+    func addRules(to all: inout ClassRules) {
+        let name = Name(column)
+        if rules.isAutomatic { all.automatic.insert(name) }
+        if rules.isUnique { all.unique.append(ClassRules.Unique([name])) }
+        if rules.onDelete != .nullify { all.onDelete[name] = rules.onDelete.engine }
+        if rules.onTargetDelete != .nullify { all.onTargetDelete[name] = rules.onTargetDelete.engine }
+    }
+}
+
 extension ClassInfo {
     /// The rules that the model declares; nil: none.
     var engineRules: ClassRules? {
         guard !isDynamic else { return nil }
         var rules = ClassRules()
-        for property in properties {
-            let name = Name(property.column)
-            if property.rules.isAutomatic { rules.automatic.insert(name) }
-            if property.rules.isUnique { rules.unique.append(ClassRules.Unique([name])) }
-            if property.rules.onDelete != .nullify { rules.onDelete[name] = property.rules.onDelete.engine }
-            if property.rules.onTargetDelete != .nullify {
-                rules.onTargetDelete[name] = property.rules.onTargetDelete.engine
-            }
-        }
+        for property in properties { property.addRules(to: &rules) }
         for rule in type.rules() { add(rule, to: &rules) }
         return rules.isEmpty ? nil : rules
     }
 
-    private func column(_ name: String) -> Name { Name(property(name)?.column ?? name) }
+    func column(_ name: String) -> Name { Name(property(name)?.column ?? name) }
 
-    private func add(_ rule: Rule, to rules: inout ClassRules) {
+    func add(_ rule: Rule, to rules: inout ClassRules) {
         switch rule.kind {
         case .onDelete(let property, let rule): rules.onDelete[column(property)] = rule.engine
         case .onTargetDelete(let property, let rule): rules.onTargetDelete[column(property)] = rule.engine
@@ -270,13 +302,14 @@ extension ClassInfo {
         case .revision(let property): rules.revision.insert(column(property))
         case .renamed(let former): rules.renamedFrom = Name(former)
         case .renamedProperty(let property, let former): rules.renamedProperties[column(property)] = Name(former)
+        case .subclasses, .abstract: break
         }
     }
 
     /// The properties whose values the library makes for a new object, unless the program gives one.
     static func made(_ type: ObjectBase.Type) -> Set<Name> {
         var names: Set<Name> = []
-        for rule in type.rules() {
+        for rule in type.allRules {
             switch rule.kind {
             case .automatic(let property), .initial(let property, _), .created(let property), .modified(let property),
                 .revision(let property):

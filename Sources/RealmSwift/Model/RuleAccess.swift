@@ -22,7 +22,7 @@ extension Realm {
         ofType type: Element.Type, forPrimaryKeys keys: Any?...
     ) throws -> Element? {
         var names: [String] = []
-        for rule in type.rules() {
+        for rule in type.allRules {
             guard case .unique(let properties, Rule.primaryKeyName, _, _) = rule.kind else { continue }
             names = properties
         }
@@ -48,7 +48,7 @@ extension Realm {
                     try engine.find(managed.table, unique: names, mixed)
                 }
             }
-            return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
+            return managed.element(found, Element.self)
         } catch { throw Realm.Error.thrown(error) }
     }
 

@@ -7,7 +7,7 @@ extension RealmCore {
     /// Returns a frozen copy of this Realm at its current version.
     func frozen() -> RealmCore {
         if realm.isFrozen { return self }
-        return must { () throws(EngineError) in RealmCore(try realm.freeze(), configuration) }
+        return must { () throws(EngineError) in RealmCore(try realm.freeze(), configuration, declared: declared) }
     }
 
     /// Returns a live Realm of the same file for the current thread; nil if it cannot be opened.

@@ -133,17 +133,50 @@ extension Realm.Configuration {
         }
     }
 
-    /// The classes of the Realm, with all classes that their properties lead to.
+    /// The classes of the Realm. Without a list, with all classes that their properties lead to. One of the classes
+    /// that share a class of the file brings the others, and what their properties lead to.
     var classes: [ClassInfo] {
         let given = objectTypes ?? Self.allClasses.filter { $0.shouldIncludeInDefaultSchema() }
-        var found: [ClassInfo] = [], seen: Set<ObjectIdentifier> = [], open = given
-        while let type = open.popLast() {
+        var found: [ClassInfo] = [], seen: Set<ObjectIdentifier> = []
+        var open = given.map { (type: $0, isListed: objectTypes != nil) }
+        while let (type, isListed) = open.popLast() {
             guard seen.insert(ObjectIdentifier(type)).inserted else { continue }
             let info = ClassInfo.of(type)
             found.append(info)
-            if objectTypes == nil { open += info.properties.compactMap(\.shape.target) }
+            if !isListed { open += info.properties.compactMap(\.shape.target).map { ($0, false) } }
+            guard let membership = info.membership else { continue }
+            // Where the program's classes cannot be found, those that are listed count, and the ones above them.
+            let others = membership.line.map(\.type) + (type == membership.base ? Self.members(below: type) : [])
+            open += others.filter { other in !given.contains { $0 == other } }.map { ($0, false) }
         }
         return found
+    }
+
+    /// Returns the subclasses of a class with the rule `.subclasses(by:)`, without those that decline to be part of
+    /// Realms, if the class does not.
+    private static func members(below base: ObjectBase.Type) -> [ObjectBase.Type] {
+        let found = subclasses(of: base).compactMap { $0 as? ObjectBase.Type }
+        return base.shouldIncludeInDefaultSchema() ? found.filter { $0.shouldIncludeInDefaultSchema() } : found
+    }
+
+    /// The classes of the file and their rules, as the engine takes them.
+    private static func declarations(_ classes: [ClassInfo]) throws -> (schema: EngineSchema, rules: [Name: ClassRules])
+    {
+        let families = Family.all(classes)
+        do throws(Family.Fault) {
+            var all = classes.filter { $0.membership == nil }.map(\.engineSchema)
+            var rules = Dictionary(
+                classes.filter { $0.membership == nil }.compactMap { info in
+                    info.engineRules.map { (Name(info.name), $0) }
+                },
+                uniquingKeysWith: { first, _ in first })
+            for family in families {
+                let schema = try family.schema()
+                all.append(schema)
+                rules[schema.name] = try family.rules()
+            }
+            return (EngineSchema(all), rules)
+        } catch { throw Realm.Error(.fail, error.text) }
     }
 
     /// Every model of the program. A model without properties is a base class and is left out.
@@ -163,13 +196,13 @@ extension Realm.Configuration {
         }
         let classes = classes
         if let fault = classes.lazy.compactMap(\.fault).first { throw Realm.Error(.fail, fault) }
+        let (schema, rules) = try Self.declarations(classes)
         if inMemoryIdentifier == nil { try prepareFile(path) }
         var engine = RealmConfiguration(
-            path: path, schema: EngineSchema(classes.map(\.engineSchema)), schemaVersion: schemaVersion,
+            path: path, schema: schema, schemaVersion: schemaVersion,
             mode: readOnly ? .immutable : (deleteRealmIfMigrationNeeded ? .softResetFile : .automatic))
         engine.isInMemory = inMemoryIdentifier != nil
-        let rules = classes.compactMap { info in info.engineRules.map { (Name(info.name), $0) } }
-        if !rules.isEmpty { engine.rules = Dictionary(rules, uniquingKeysWith: { first, _ in first }) }
+        if !rules.isEmpty { engine.rules = rules }
         if let encryptionKey {
             do { try encryptionKey.withUnsafeBytes { try engine.setEncryptionKey($0) } } catch let error as EngineError
             {

@@ -230,7 +230,7 @@ public struct Realm: Equatable {
             let found = try value.withMixed { (mixed) throws(EngineError) in
                 try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: mixed) }
             }
-            return found.map { unsafeDowncast(managed.object($0), to: Element.self) }
+            return managed.element(found, Element.self)
         }
     }
 

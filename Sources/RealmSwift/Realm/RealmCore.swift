@@ -14,8 +14,17 @@ final class RealmCore: @unchecked Sendable {
     /// Classes without models, by their tables.
     private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
 
-    /// The models of the Realm, by class name.
+    /// The models of the Realm, by class name. Of classes that share a class of the file, the base.
     let models: [Name: ObjectBase.Type]
+
+    /// The classes of the Realm.
+    let declared: [ClassInfo]
+
+    /// Those that share a class of the file, by their base.
+    private let families: [ObjectIdentifier: [ClassInfo]]
+
+    /// For classes of the file that several classes share, the type above each type, in the rules of a version.
+    private let parents = Lock<[TableKey: (version: UInt64, types: [Name: Name])]>(initial: [:])
 
     /// The models that match the file. In a migration no model matches yet.
     var types: [Name: ObjectBase.Type] { isMigrating ? [:] : models }
@@ -47,12 +56,22 @@ final class RealmCore: @unchecked Sendable {
         weak var core: RealmCore?
     }
 
-    init(_ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false) {
+    /// - Parameter declared: The classes of the configuration, if they are known.
+    init(
+        _ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false,
+        declared: [ClassInfo]? = nil
+    ) {
         self.realm = realm
         self.configuration = configuration
         self.isMigrating = isMigrating
+        let classes = declared ?? configuration.classes
+        self.declared = classes
         models = Dictionary(
-            configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+            classes.map { (Name($0.fileName), $0.membership?.base ?? $0.type) }, uniquingKeysWith: { first, _ in first }
+        )
+        families = Dictionary(grouping: classes.filter { $0.membership != nil }) { info in
+            ObjectIdentifier(info.membership?.base ?? info.type)
+        }
     }
 
     // MARK: Values that exceed the size limit
@@ -138,13 +157,46 @@ final class RealmCore: @unchecked Sendable {
 
     private func find(_ type: ObjectBase.Type) -> ManagedClass? {
         let info = ClassInfo.of(type)
-        guard let found = realm.schema[Name(info.name)], !found.key.isNull else { return nil }
-        let made = ManagedClass(self, info, found)
+        guard let found = realm.schema[Name(info.fileName)], !found.key.isNull else { return nil }
+        var types: ManagedTypes?
+        if let membership = info.membership {
+            guard let made = self.types(membership, info, found) else { return nil }
+            types = made
+        }
+        let made = ManagedClass(self, info, found, types)
         return classes.with { all in
             if let first = all[ObjectIdentifier(type)] { return first }
             all[ObjectIdentifier(type)] = made
             return made
         }
+    }
+
+    /// Returns the types of a class that shares its class of the file; nil if the class is not in the Realm.
+    private func types(_ membership: Membership, _ info: ClassInfo, _ found: EngineObjectSchema) -> ManagedTypes? {
+        let all = families[ObjectIdentifier(membership.base)] ?? []
+        // A Realm that cannot change the file may lack a subclass, as it may lack a class.
+        let isThere = info.properties.allSatisfy { property in
+            property.shape.isComputed
+                || found.properties.contains { $0.name == Name(property.column) && $0.key != .null }
+        }
+        guard isThere, all.contains(where: { $0.type == info.type }) else { return nil }
+        let below = all.filter { $0.type != info.type && membership.includes($0.type) }.compactMap { one in
+            classes.with { $0[ObjectIdentifier(one.type)] } ?? find(one.type)
+        }
+        return ManagedTypes(self, found, membership, below: below, all: all)
+    }
+
+    /// Returns the type above each type of a class of the file, as its rules say.
+    func parents(of table: TableKey) -> [Name: Name] {
+        let version = (try? realm.readVersion()) ?? nil
+        if let version, let known = parents.with({ $0[table] }), known.version == version { return known.types }
+        let found = try? realm.inside { () throws(EngineError) in
+            Dictionary(
+                try realm.rules(of: table).subclasses.map { (Name($0.name), Name($0.parent)) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        if let version, let found { parents.with { $0[table] = (version, found) } }
+        return found ?? [:]
     }
 
     /// Returns the object in a row, as an instance of its class.

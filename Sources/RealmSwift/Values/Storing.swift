@@ -1,4 +1,5 @@
 internal import CoreEngine
+import Foundation
 
 /// The shape of a property, of an element of a collection, or of a query argument: the engine's type, and whether it
 /// may be null.
@@ -188,6 +189,7 @@ extension _Persistable where Self: _RealmStorable {
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self {
         let stored = object.stored(index)
         guard let value = _rlmLoad(stored) else {
+            if case .null = stored.value, object.mayMiss(index) { return missing() }
             if self is any FailableCustomPersistable.Type {
                 misuse(
                     "Failed to convert persisted value '\(stored.text)' to type '\(Self.self)' in a non-optional context."
@@ -196,6 +198,10 @@ extension _Persistable where Self: _RealmStorable {
             misuse("'\(object.propertyText(index))' holds '\(stored.text)', which is no \(Self.self)")
         }
         return value
+    }
+    /// Returns the value of a property that the file has no value for: zero, or the default value.
+    private static func missing() -> Self {
+        zero(of: _rlmShape.type).flatMap { _rlmLoad(_StoredValue($0, nil)) } ?? _rlmDefault()
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) {
         if object._rlmState == ObjectBase.unmanaged { return }
@@ -209,6 +215,23 @@ extension _Persistable where Self: _RealmStorable {
         try _rlmStoreAny(any, at: place)
     }
     public static func _rlmConvertProperty(_ any: Any) -> Self? { _rlmConvert(any) }
+}
+
+/// Returns zero or nothing as a value of a type; nil for types without one.
+private func zero(of type: EngineType) -> EngineValue? {
+    switch type {
+    case .int: .int(0)
+    case .bool: .bool(false)
+    case .string: .string("")
+    case .data: .data([])
+    case .float: .float(0)
+    case .double: .double(0)
+    case .date: Date(timeIntervalSince1970: 0)._rlmValue()?.value
+    case .decimal: Decimal128(0)._rlmValue()?.value
+    case .objectId: (try? ObjectId(string: String(repeating: "0", count: 24)))?._rlmValue()?.value
+    case .uuid: UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))._rlmValue()?.value
+    case .mixed, .object, .linkingObjects: nil
+    }
 }
 
 extension _Place {

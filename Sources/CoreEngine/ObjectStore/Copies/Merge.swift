@@ -72,7 +72,8 @@ private final class Merger: CopyRules {
         let changes = SchemaChange.between(try target.readSchema(), wanted)
         for change in changes {
             switch change {
-            case .addClass, .addInitialProperties, .addProperty, .removeProperty, .addIndex, .removeIndex, .removeClass:
+            case .addClass, .addInitialProperties, .addProperty, .addPropertyOfSubclass, .removeProperty, .addIndex,
+                .removeIndex, .removeClass:
                 continue
             case .changeType, .makeNullable, .makeRequired, .changePrimaryKey, .changeKind: throw broken(change.text)
             }

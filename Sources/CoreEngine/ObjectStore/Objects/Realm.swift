@@ -256,10 +256,12 @@ public final class Realm: RealmOpening {
         let transaction = try Transaction(try openDatabase(configuration, path))
         defer { transaction.close() }
         try transaction.beginRead()
-        return configuration.schemaMode.resets(
-            SchemaChange.between(try transaction.group.readSchema(), wanted),
-            from: try transaction.group.readSchemaVersion(),
-            to: configuration.schemaVersion)
+        let version = try transaction.group.readSchemaVersion()
+        let changes = try difference(
+            try transaction.group.readSchema(), wanted, configuration.rules, transaction.group,
+            isMigrating: version != configuration.schemaVersion
+        ).changes
+        return configuration.schemaMode.resets(changes, from: version, to: configuration.schemaVersion)
     }
 
     /// A dynamic view of the version that `realm` is about to migrate from.

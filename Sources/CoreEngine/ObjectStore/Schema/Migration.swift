@@ -7,7 +7,7 @@ extension Group {
         for change in changes {
             switch change {
             case .addInitialProperties(let objectSchema): try createProperties(objectSchema)
-            case .addProperty(let objectSchema, let property):
+            case .addProperty(let objectSchema, let property), .addPropertyOfSubclass(let objectSchema, let property):
                 if let table = try table(named: objectSchema.tableName), table.column(named: property.name) == nil {
                     try addColumn(property, to: table)
                 }
@@ -81,8 +81,8 @@ extension Group {
                 if let table = try table(named: objectSchema.tableName) {
                     try changeKind(table, to: kind, handlesBacklinks)
                 }
-            case .addClass, .addInitialProperties, .addProperty, .changeType, .makeNullable, .makeRequired,
-                .removeClass:
+            case .addClass, .addInitialProperties, .addProperty, .addPropertyOfSubclass, .changeType, .makeNullable,
+                .makeRequired, .removeClass:
                 try apply([change])
             }
         }

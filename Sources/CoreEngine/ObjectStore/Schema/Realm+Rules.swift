@@ -1,7 +1,9 @@
 /// The rules of classes: as part of the schema, at commits, and after other libraries wrote the file.
 extension Realm {
     /// Whether the file lacks rules that the configuration declares.
-    func lacksRules(_ mode: SchemaMode) throws(RealmError) -> Bool {
+    ///
+    /// - Parameter isMigrating: the file gets another schema version.
+    func lacksRules(_ mode: SchemaMode, isMigrating: Bool) throws(RealmError) -> Bool {
         guard let wanted = configuration.rules else { return false }
         let group = try reading().group
         for (name, rules) in wanted where !rules.isOnlyRenames {
@@ -10,14 +12,15 @@ extension Realm {
                 return true
             }
             // Rules for properties that the file does not have yet are not valid before the schema is.
-            let has = try? group.hasRules(rules, of: table, addingOnly: mode.isAdditive)
+            let isAdding = try onlyAdds(rules, table, mode, isMigrating)
+            let has = try? group.hasRules(rules, of: table, addingOnly: isAdding)
             if has != true { return true }
         }
         return false
     }
 
     /// Gives the classes the rules of the configuration, inside the transaction that changes the schema.
-    func applyRules(_ mode: SchemaMode) throws(RealmError) {
+    func applyRules(_ mode: SchemaMode, isMigrating: Bool) throws(RealmError) {
         guard let wanted = configuration.rules else { return }
         let group = transaction.group
         var all: [(table: Table, rules: ClassRules)] = []
@@ -29,8 +32,17 @@ extension Realm {
             all.append((table, rules))
         }
         try group.addComputed(all)
-        for (table, rules) in all { try group.setRules(rules, of: table, addingOnly: mode.isAdditive) }
+        for (table, rules) in all {
+            try group.setRules(rules, of: table, addingOnly: try onlyAdds(rules, table, mode, isMigrating))
+        }
         for (table, rules) in all where !rules.computed.isEmpty { try group.checkComputed(table) }
+    }
+
+    private func onlyAdds(_ rules: ClassRules, _ table: Table, _ mode: SchemaMode, _ isMigrating: Bool)
+        throws(RealmError) -> Bool
+    {
+        if mode.isAdditive || isMigrating { return mode.isAdditive }
+        return try table.group.hasOtherSubclasses(rules, table)
     }
 
     /// Called before each commit.

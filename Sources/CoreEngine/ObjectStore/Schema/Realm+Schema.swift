@@ -91,9 +91,11 @@ extension Realm {
         let canRename = step.mode != .immutable && step.mode != .readOnly && database.isWritable
         var renames = SchemaRenames(canRename ? configuration.rules : nil, file)
         file = renames.applied(to: file)
-        let wanted = Self.relevant(requested, step.mode, file)
-        var changes = SchemaChange.between(file, wanted)
-        let lacksRules = renames.isEmpty ? try self.lacksRules(step.mode) : true
+        let relevant = Self.relevant(requested, step.mode, file)
+        var (wanted, changes) = try Self.difference(
+            file, relevant, configuration.rules, try reading().group, isMigrating: fileVersion != step.version)
+        let lacksRules =
+            renames.isEmpty ? try self.lacksRules(step.mode, isMigrating: fileVersion != step.version) : true
         if fileVersion == step.version && changes.isEmpty && !lacksRules {
             return try adopt(requested, file, version: fileVersion)
         }
@@ -134,7 +136,8 @@ extension Realm {
                 renames = SchemaRenames(configuration.rules, file)
                 file = renames.applied(to: file)
                 fileVersion = try transaction.group.readSchemaVersion()
-                changes = SchemaChange.between(file, wanted)
+                (wanted, changes) = try Self.difference(
+                    file, relevant, configuration.rules, transaction.group, isMigrating: fileVersion != step.version)
                 try Self.check(changes, step, fileVersion)
             }
             try catchUpRules()
@@ -151,6 +154,17 @@ extension Realm {
         notifySchemaChanged()
     }
 
+    /// The changes from the file's schema to the requested one, and the schema that the file has then.
+    static func difference(
+        _ file: Schema, _ requested: Schema, _ rules: [Name: ClassRules]?, _ group: Group, isMigrating: Bool
+    ) throws(RealmError) -> (wanted: Schema, changes: [SchemaChange]) {
+        if isMigrating { return (requested, SchemaChange.between(file, requested)) }
+        let (known, new) = try group.otherSubclasses(rules)
+        let subclasses = SubclassChanges(known: known, new: new)
+        let wanted = subclasses.completed(requested, file)
+        return (wanted, subclasses.marked(SchemaChange.between(file, wanted)))
+    }
+
     /// Additive-discovered mode makes no tables for embedded classes that no top-level class leads to. They are part of
     /// the live schema, but have no key, like classes that the file lacks in read-only modes.
     private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
@@ -163,14 +177,16 @@ extension Realm {
     /// Runs inside the write transaction: changes the file, calls the functions, commits.
     ///
     /// - Parameters:
-    ///   - wanted: the classes and properties that the file must have.
+    ///   - completed: the classes and properties that the file must have.
     ///   - requested: the new live schema.
     private func write(
-        _ planned: [SchemaChange], to wanted: Schema, of requested: Schema, _ step: SchemaStep, _ fileVersion: UInt64,
+        _ planned: [SchemaChange], to completed: Schema, of requested: Schema, _ step: SchemaStep,
+        _ fileVersion: UInt64,
         committing: Bool = true
     ) throws(RealmError) {
         var changes = planned
         let resets = step.mode.resets(changes, from: fileVersion, to: step.version)
+        let wanted = resets ? requested : completed
         let fresh = resets || fileVersion == SchemaLimits.notVersioned
         let start = Platform.monotonicSeconds
         Log.write(
@@ -207,7 +223,7 @@ extension Realm {
             try group.finish(wanted, step.handlesBacklinks)
         }
         if fresh || fileVersion != step.version { try group.setSchemaVersion(step.version) }
-        if step.mode != .readOnly { try applyRules(step.mode) }
+        if step.mode != .readOnly { try applyRules(step.mode, isMigrating: fresh || fileVersion != step.version) }
         for change in changes {
             guard case .makeRequired(let changed, _) = change, let table = try group.table(named: changed.tableName)
             else { continue }
