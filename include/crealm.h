@@ -688,6 +688,26 @@ RLM_API bool crealm_query_aggregate_arrow(const realm_query_t* query, const char
                                           size_t num_args, const realm_query_arg_t* args,
                                           struct ArrowArrayStream* out);
 
+/** Sets properties of all objects of results by expressions, as UPDATE in SQL: "n = n + 1, city = $0".
+ *  docs/query-language.md has the grammar.
+ *
+ *  All expressions see the values from before the call, also those of other objects. An object that is several rows
+ *  is set once. Numbers become those of the type of the property: exactly for integers and decimals, the nearest ones
+ *  for floats and doubles. When the call fails, nothing was changed. Rules are kept as by one call.
+ *
+ *  assignments: for example "n = n + 1, price = price * 0.9, boss = NULL".
+ *  args:        num_args values for $0, $1 and so on; as in realm_query_parse().
+ *  out_count:   [optional]; receives the number of objects.
+ *  Thread: confined.
+ *  Errors: WRONG_THREAD; STALE_ACCESSOR; WRONG_TRANSACTION_STATE; ILLEGAL_OPERATION for results of values;
+ *          INVALID_QUERY_STRING, INVALID_QUERY, INVALID_QUERY_ARG for the expressions; INVALID_PROPERTY;
+ *          MODIFY_PRIMARY_KEY; [value] for a value that a property cannot hold; RANGE_ERROR for a number that it
+ *          cannot hold, and for the division of an integer by zero; CREALM_ERR_RULE_BROKEN;
+ *          CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; errors of the query of the results. The message names the
+ *          property and the object. */
+RLM_API bool crealm_results_update(realm_results_t* results, const char* assignments, size_t num_args,
+                                   const realm_query_arg_t* args, size_t* out_count);
+
 /** Reads some rows of results in one call, column by column, as the realm sees them now, also inside a write
  *  transaction. The array has the form of those of crealm_results_export_arrow().
  *

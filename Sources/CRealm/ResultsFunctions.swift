@@ -181,6 +181,17 @@ public func realm_results_delete_all(_ results: OpaquePointer?) -> Bool {
     inside(.results, results) { (_, results) throws(RealmError) in try results.deleteAll() }
 }
 
+@_cdecl("crealm_results_update")
+public func crealm_results_update(
+    _ results: OpaquePointer?, _ assignments: UnsafePointer<CChar>?, _ argumentCount: Int,
+    _ arguments: UnsafePointer<realm_query_arg_t>?, _ out: UnsafeMutablePointer<Int>?
+) -> Bool {
+    inside(.results, results) { (_, results) throws(RealmError) in
+        let count = try results.update(try text(assignments), try queryArguments(argumentCount, arguments))
+        out?.pointee = count
+    }
+}
+
 // MARK: Aggregates
 
 private func aggregate(

@@ -728,6 +728,7 @@ static void wrong_collection_handles(void) {
     REFUSED(K_RESULTS, realm_results_t, crealm_results_export_arrow(h, NULL, 0, 0, &columns));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_aggregate_arrow(h, "AGGREGATE count()", 0, NULL, &columns));
     REFUSED(K_QUERY, realm_query_t, crealm_query_aggregate_arrow(h, "AGGREGATE count()", 0, NULL, &columns));
+    REFUSED(K_RESULTS, realm_results_t, crealm_results_update(h, "i = 1", 0, NULL, NULL));
     REFUSED(K_REALM, realm_t, crealm_class_export_arrow(h, plain_class, NULL, 0, 0, &columns));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch_arrow(h, 0, 1, NULL, 0, NULL, &rows));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch(h, 0, 1, NULL, 0, NULL, NULL, NULL));
@@ -1388,6 +1389,7 @@ static void null_pointers(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_export_arrow(results, NULL, 0, 0, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_update(results, NULL, 0, NULL, NULL));
     WORKS(crealm_verify(realm, NULL));
 
     free_count = 0;
@@ -2144,6 +2146,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, &columns));
     FAILS(results_error, crealm_results_export_arrow(results, NULL, 0, 0, &columns));
     FAILS(results_error, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, &columns));
+    FAILS(results_error, crealm_results_update(results, "i = 1", 0, NULL, NULL));
     FAILS(results_error, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, &rows));
     FAILS(results_error, crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
     FAILS(realm_error, create_batch(realm, pk_int, one_integer(&batch, "id", &batch_id)));

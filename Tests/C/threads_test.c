@@ -306,6 +306,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
              && (columns.release(&columns), true))
         CALL(crealm_query_aggregate_arrow(t->query, "AGGREGATE count()", 0, NULL, &columns)
              && (columns.release(&columns), true))
+        CALL(crealm_results_update(t->results, "i = i", 0, NULL, NULL))
         CALL(crealm_results_fetch_arrow(t->results, 0, 1, NULL, 0, NULL, &rows) && (rows.release(&rows), true))
         CALL(crealm_results_fetch(t->results, 0, 1, keys, 1, two, NULL, &n))
         CALL(crealm_create_batch(t->realm, 0, NULL, NULL, CREALM_UPDATE_ERROR, NULL, NULL, NULL))

@@ -197,6 +197,28 @@ private func isBroken(_ error: any Error) -> Bool { (error as? Realm.Error)?.eng
         #expect(throws: Realm.Error.self) { try realm.object(ofType: Order.self, forUnique: ["total": 1.0]) }
     }
 
+    @Test func updatesByExpressions() throws {
+        let place = try Place(), realm = try place.realm()
+        try realm.write { for code in ["a", "b", "c"] { realm.add(Order("de", nil, code)) } }
+        let orders = realm.objects(Order.self)
+        try realm.write {
+            let all = try orders.update("total = id * 2 + %@, country = %@", 0.5, "fr")
+            let some = try orders.filter("total > 3").update("number = id, total = 0 - total + 10")
+            #expect((all, some) == (3, 2))
+        }
+        #expect(orders.map(\.total) == [2.5, 5.5, 3.5] && orders.map(\.number) == [nil, 2, 3])
+        #expect(orders.filter("country = 'fr'").count == 3)
+        for bad in ["id = 3", "nothing = 3", "number = 5 / 0", "country = NULL", "total ="] {
+            try realm.write { _ = #expect(throws: Realm.Error.self) { try orders.update(bad) } }
+        }
+        let error = #expect(throws: Realm.Error.self) {
+            try realm.write { _ = try orders.update("total = total - 3") }
+        }
+        #expect(error.map(isBroken) == true)
+        #expect(throws: Realm.Error.self) { try orders.update("total = 1") }
+        #expect(orders.map(\.total) == [2.5, 5.5, 3.5])
+    }
+
     @Test func savepoints() throws {
         struct Stop: Error {}
         let place = try Place(), realm = try place.realm()

@@ -1,15 +1,20 @@
 /// Arithmetic on two numbers, or on a number and each element of a list. Rules: query-language §9.
 final class ArithmeticExpression: Expression {
-    private let op: ArithmeticOperator
-    private let left: Expression, right: Expression
+    let op: ArithmeticOperator
+    let left: Expression, right: Expression
+
+    /// Whether the division of an integer by zero is an error. Otherwise the quotient is the greatest or the smallest
+    /// integer.
+    private let isStrict: Bool
     private let leftBuffer = ValueBuffer(), rightBuffer = ValueBuffer()
 
     /// Whether both operands are integers in every row. Then the quotient is an integer too, even if a sum or product
     /// before it did not fit into 64 bits.
     private let isWhole: Bool
 
-    init(_ op: ArithmeticOperator, _ left: Expression, _ right: Expression) {
+    init(_ op: ArithmeticOperator, _ left: Expression, _ right: Expression, isStrict: Bool) {
         self.op = op
+        self.isStrict = isStrict
         self.left = left
         self.right = right
         isWhole = Self.isWhole(left) && Self.isWhole(right)
@@ -20,7 +25,9 @@ final class ArithmeticExpression: Expression {
         (expression as? ArithmeticExpression)?.isWhole ?? (expression.type == .int)
     }
 
-    override func copied() -> Expression { ArithmeticExpression(op, left.copied(), right.copied()) }
+    override func copied() -> Expression {
+        ArithmeticExpression(op, left.copied(), right.copied(), isStrict: isStrict)
+    }
 
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
@@ -48,6 +55,9 @@ final class ArithmeticExpression: Expression {
         try right.evaluate(table, key, rightBuffer)
         for leftValue in leftBuffer.values {
             for rightValue in rightBuffer.values {
+                if isStrict, op == .divide, rightValue.isWholeZero, leftValue.isWhole {
+                    throw RealmError(.range, "division by zero")
+                }
                 out.values.append(
                     isWhole ? Self.whole(op, leftValue, rightValue) : Self.apply(op, leftValue, rightValue))
             }
@@ -119,6 +129,21 @@ final class ArithmeticExpression: Expression {
 }
 
 extension Mixed {
+    var isWhole: Bool {
+        switch self {
+        case .int, .decimal: true
+        default: false
+        }
+    }
+
+    var isWholeZero: Bool {
+        switch self {
+        case .int(let integer): integer == 0
+        case .decimal(let decimal): Decimal128.compare(decimal, .zero) == 0
+        default: false
+        }
+    }
+
     fileprivate var doubleOperand: Double? {
         switch self {
         case .int(let integer): Double(integer)

@@ -69,6 +69,9 @@ extension Binder {
                 throw .queryArgument(
                     "Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
             }
+            if isStrict, op == .divide, left.values[0].isWhole, right.values[0].isWholeZero {
+                throw RealmError(.range, "division by zero")
+            }
             let result = ArithmeticExpression.apply(op, left.values[0], right.values[0])
             return ConstantExpression(result, ValueType(result), arena)
         default: throw .query("A constant is needed")
@@ -176,6 +179,11 @@ extension Binder {
             }
         case .number(let digits):
             let integer = QueryParser.integer(digits) ?? 0
+            if isStrict, integer == .max || integer == .min, let exact = Decimal128(text: digits.utf8),
+                Decimal128.compare(exact, Decimal128(integer)) != 0
+            {
+                throw RealmError(.range, "\(digits) is not an integer of 64 bits")
+            }
             if hint == .typeName { throw Self.noTypeName }
             return hint == .decimal ? (.decimal(Decimal128(integer)), .decimal) : (.int(integer), .int)
         case .float(let digits):

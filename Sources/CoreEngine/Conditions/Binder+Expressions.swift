@@ -80,7 +80,7 @@ extension Binder {
                 }
             }
             if left.isList && right.isList { throw .query("Arithmetic between two lists is not supported") }
-            return ArithmeticExpression(op, left, right)
+            return ArithmeticExpression(op, left, right, isStrict: isStrict)
         }
     }
 

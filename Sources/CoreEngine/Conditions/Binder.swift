@@ -32,6 +32,9 @@ struct Binder {
     /// The columns of a grouping, in HAVING and in the orderings behind it; nil elsewhere.
     var columns: [(name: Name, values: GroupColumn)]?
 
+    /// Whether the division of an integer by zero is an error, and a literal beyond the integers.
+    var isStrict = false
+
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
         self.group = group
         self.names = names

@@ -39,6 +39,9 @@ class Expression {
     /// key.
     var isOptionalValue: Bool { false }
 
+    /// Whether an object can have any number of values.
+    var hasManyValues: Bool { isList && !isOptionalValue }
+
     /// The column, if the expression is a property of the queried class and nothing else.
     var directColumn: ColKey? { nil }
 

@@ -286,8 +286,3 @@ final class GroupQuery {
         return orderings.isEmpty ? rows : try RowOrderer(table).apply(orderings, rows)
     }
 }
-
-extension Expression {
-    /// Whether an object can have any number of values.
-    var hasManyValues: Bool { isList && !isOptionalValue }
-}

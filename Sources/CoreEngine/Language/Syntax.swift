@@ -169,6 +169,12 @@ struct GroupingSyntax {
     var orderings: [OrderingSyntax] = []
 }
 
+/// The new value of a property: `n = n + 1`.
+struct AssignmentSyntax {
+    let name: Name
+    let value: ExpressionSyntax
+}
+
 /// A whole query: a predicate and its clauses.
 package struct QuerySyntax {
     let predicate: PredicateSyntax

@@ -26,6 +26,27 @@ public struct Results<Element: RealmCollectionValue> {
             }, managed)
     }
 
+    /// Sets properties of all objects by expressions, as UPDATE in SQL. Only inside a write transaction. An addition to
+    /// Realm's API.
+    ///
+    ///     try results.update("visits = visits + 1, price = price * %@, city = %@", 0.9, "Oslo")
+    ///
+    /// All expressions see the values from before the call. When the method throws, nothing was changed.
+    ///
+    /// - Parameters:
+    ///   - assignments: names of properties and their new values. `docs/query-language.md` has the grammar.
+    ///   - arguments: the values of `%@`.
+    /// - Returns: the number of objects.
+    /// - Throws: `Realm.Error` for unknown properties, the primary key, values that a property cannot hold, and broken
+    ///   rules.
+    @discardableResult
+    public func update(_ assignments: String, _ arguments: Any...) throws -> Int {
+        let text = FormatString(assignments, arguments)
+        do throws(EngineError) {
+            return try rows.core.realm.inside(.results) { () throws(EngineError) in try text.update(rows) }
+        } catch { throw Realm.Error(error) }
+    }
+
     func deleteObjects() {
         rows.core.change { () throws(EngineError) in
             try rows.core.realm.inside(.results) { () throws(EngineError) in try rows.found.deleteAll() }

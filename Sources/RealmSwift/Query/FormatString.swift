@@ -17,6 +17,11 @@ public struct FormatString {
         self.arguments = translation.values
     }
 
+    /// Sets properties of all rows by the assignments.
+    ///
+    /// - Returns: the number of objects.
+    func update(_ rows: _Rows) throws(EngineError) -> Int { try rows.found.update(text, values: arguments) }
+
     /// Returns the rows that match the condition.
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
         try rows.found.filtered(text, values: arguments, reachingFurther: true)
@@ -272,7 +277,7 @@ private struct Translation {
         at += signs.count
         lastWord = ""
         wantsOperand = true
-        text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : (sign == "=" ? "==" : sign)))
+        text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : sign))
     }
 
     /// Operators between two operands: those of the engine's language, and MATCHES, which is refused.

@@ -275,6 +275,7 @@ const char* const library_names[] = {
     "crealm_class_export_arrow",
     "crealm_results_aggregate_arrow",
     "crealm_query_aggregate_arrow",
+    "crealm_results_update",
     "crealm_results_fetch_arrow",
     "crealm_results_fetch",
     "crealm_create_batch",

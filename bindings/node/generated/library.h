@@ -276,6 +276,7 @@ struct library {
     __typeof__(&crealm_class_export_arrow) crealm_class_export_arrow;
     __typeof__(&crealm_results_aggregate_arrow) crealm_results_aggregate_arrow;
     __typeof__(&crealm_query_aggregate_arrow) crealm_query_aggregate_arrow;
+    __typeof__(&crealm_results_update) crealm_results_update;
     __typeof__(&crealm_results_fetch_arrow) crealm_results_fetch_arrow;
     __typeof__(&crealm_results_fetch) crealm_results_fetch;
     __typeof__(&crealm_create_batch) crealm_create_batch;

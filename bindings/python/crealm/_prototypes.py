@@ -416,6 +416,12 @@ TABLE = [
         [c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_size_t, c_void_p, c_void_p],
         BLOCKING,
     ),
+    (
+        "crealm_results_update",
+        c_bool,
+        [c_void_p, c_char_p, c_size_t, POINTER(QueryArgument), POINTER(c_size_t)],
+        BLOCKING,
+    ),
     ("crealm_rollback_savepoint", c_bool, [c_void_p, c_uint32], BLOCKING + MOVES),
     ("crealm_salvage", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from contextlib import contextmanager
-from typing import Any, List, Optional, Tuple, Union
+from typing import Any, List, NamedTuple, Optional, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Handle, Owner
@@ -15,7 +15,7 @@ from ._session import Session
 from ._store import located
 from ._words import CLAUSES, DIRECTIONS, KEYWORDS
 from .errors import DataError, QueryError, TypeMismatch
-from .expressions import Argument, Condition, Descending, Each, Part, Path, Steps
+from .expressions import Argument, Calculation, Condition, Descending, Each, Part, Path, Steps
 from .kinds import comparable
 from .schema import BoundClass
 from .values import RawTimestamp
@@ -80,6 +80,46 @@ def written(db: Session, bound: Optional[BoundClass], condition: Condition) -> T
     writer = _Writer(db)
     text = writer.text(condition._parts, bound, "")
     return text, tuple(writer.values)
+
+
+class Assignments:
+    """The changes of update() as a text, with its arguments."""
+
+    def __init__(self, db: Session, bound: BoundClass) -> None:
+        self._db = db
+        self._bound = bound
+        self._writer = _Writer(db)
+        self._parts: List[str] = []
+
+    def add(self, name: str, value: Union[Path, Calculation]) -> None:
+        """A property, by its name in the file, gets the value of an expression."""
+        self._parts.append(f"{escaped(name)} = {self._writer.text(value._as_number(), self._bound, '')}")
+
+    def add_encoded(self, name: str, value: c.Encoded) -> None:
+        """A property gets a value that is encoded for it."""
+        self._parts.append(f"{escaped(name)} = ${len(self._writer.values)}")
+        self._writer.values.append(_Ready(value))
+
+    @property
+    def text(self) -> str:
+        return ", ".join(self._parts)
+
+    @property
+    def encoded(self) -> bytes:
+        return _c_text(self.text)
+
+    @property
+    def arguments(self) -> c.Arguments:
+        return c.Arguments(
+            [
+                value.encoded if isinstance(value, _Ready) else _argument(self._db, f"${index}", value)
+                for index, value in enumerate(self._writer.values)
+            ]
+        )
+
+
+class _Ready(NamedTuple):
+    encoded: c.Encoded
 
 
 class _Writer:

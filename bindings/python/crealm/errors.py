@@ -298,6 +298,7 @@ class WrongKeyError(FileError):
 
 
 _CLASSES: Dict[int, Type[Error]] = {
+    1001: DataError,
     1004: DiskFullError,
     1005: FileError,
     1006: FileError,

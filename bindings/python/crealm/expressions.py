@@ -78,6 +78,47 @@ class Each(NamedTuple):
 Part = Union[str, Argument, Steps, Each]
 
 
+class _Number:
+    """Arithmetic: the values that + - * / take are numbers, paths to numbers, and calculations."""
+
+    __slots__ = ()
+
+    def _as_number(self) -> Tuple[Part, ...]:
+        raise NotImplementedError
+
+    def _with(self, operator: str, other: Any, is_left: bool = True) -> Any:
+        if isinstance(other, (Condition, Descending)):
+            return NotImplemented
+        mine = self._as_number()
+        parts: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
+        first, second = (mine, parts) if is_left else (parts, mine)
+        return Calculation("(", *first, f" {operator} ", *second, ")")
+
+    def __add__(self, other: Any) -> Any:
+        return self._with("+", other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self._with("+", other, False)
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with("-", other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with("-", other, False)
+
+    def __mul__(self, other: Any) -> Any:
+        return self._with("*", other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._with("*", other, False)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with("/", other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with("/", other, False)
+
+
 class Condition:
     """A condition on objects. & means both, | at least one, ~ the contrary.
 
@@ -118,8 +159,53 @@ class Condition:
         return f"<condition {_text(self._parts)}>"
 
 
-class Path:
-    """A property of a model class, or of objects that it links to: for conditions and orderings."""
+class Calculation(_Number):
+    """Arithmetic on properties: for update() and for conditions. Integers are divided as in C: 7 / 2 is 3."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: Part) -> None:
+        self._parts = parts
+
+    def _as_number(self) -> Tuple[Part, ...]:
+        return self._parts
+
+    def _compared(self, operator: str, other: Any) -> Condition:
+        if isinstance(other, Condition):
+            raise TypeError("A calculation is compared with a number or a property, not with a condition")
+        right: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
+        return Condition(*self._parts, f" {operator} ", *right)
+
+    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("==", other)
+
+    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("!=", other)
+
+    def __lt__(self, other: Any) -> Condition:
+        return self._compared("<", other)
+
+    def __le__(self, other: Any) -> Condition:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Any) -> Condition:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Any) -> Condition:
+        return self._compared(">=", other)
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"{self!r} has a value in each object; compare it")
+
+    def __repr__(self) -> str:
+        return f"<calculation {_text(self._parts)}>"
+
+
+class Path(_Number):
+    """A property of a model class, or of objects that it links to: for conditions, orderings and calculations."""
 
     __slots__ = ("_model", "_steps", "_member", "_many")
     __iter__: ClassVar[None] = None  # Else Python would iterate over subscripts, which never end.
@@ -179,8 +265,8 @@ class Path:
     def _compared(self, operator: str, other: Any) -> Condition:
         if isinstance(other, Condition):
             raise TypeError("A property is compared with a value or another property, not with a condition")
-        right: Part = other._as_part() if isinstance(other, Path) else Argument(other)
-        return Condition(self._as_part(), f" {operator} ", right)
+        right: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
+        return Condition(self._as_part(), f" {operator} ", *right)
 
     def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
         return self._compared("==", other)
@@ -331,6 +417,9 @@ class Path:
 
     def _as_part(self) -> Steps:
         return Steps(self._model, self._steps)
+
+    def _as_number(self) -> Tuple[Part, ...]:
+        return (self._as_part(),)
 
     def __repr__(self) -> str:
         return ".".join([self._model.__name__, *map(str, self._steps)])

@@ -11,6 +11,7 @@ Results belong to the thread and to the database they come from, and keep its fi
 
 from __future__ import annotations
 
+import ctypes
 import operator
 import sys
 import typing
@@ -25,7 +26,7 @@ from . import _marshal as c
 from . import _pages
 from ._handle import Handle, resolved
 from ._library import lib
-from ._query import Query, check_class, distinct_text, ordered, sort_text, written
+from ._query import Assignments, Query, check_class, distinct_text, ordered, positioned, sort_text, written
 from ._sequences import Cut, position_in
 from ._session import Session
 from ._shown import COLUMNS, ROWS, table, text
@@ -33,7 +34,7 @@ from ._store import check_limit, located
 from .aggregates import Aggregate, Grouping
 from .columns import Columnar, column_name
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NoSuchProperty, NotSupportedError, UsageError
-from .expressions import Condition, Path, conjunction
+from .expressions import Calculation, Condition, Path, conjunction
 from .inspection import Explanation
 from .frozen import Freezable
 from .kinds import Kind
@@ -496,32 +497,47 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     # Writing
 
-    def update(self, **values: Any) -> int:
-        """Sets properties of all objects in the results: update(age=3, boss=None). Only inside a write.
+    def update(self, assignments: Optional[str] = None, /, *args: Any, **values: Any) -> int:
+        """Sets properties of all objects in the results: update(age=3, boss=None), update(n=Item.n + 1), or as a text,
+        update("n = n + $0, city = $1", 2, "Oslo"). Only inside a write.
 
         Returns the number of objects. The values are single values: None, numbers, texts, objects of this
-        database. UsageError for collections and embedded objects, ConstraintError for the primary key. All
-        values are checked before anything is changed.
+        database; paths and calculations, which see the values from before the call. An error has changed nothing:
+        UsageError for collections and embedded objects, ConstraintError for the primary key, DataError for a number
+        that a property cannot hold and for an integer that is divided by zero.
         """
         bound = self._row_class()
         if bound is None:
             raise UsageError("These are values: objects have properties to be changed")
+        if assignments is not None and values:
+            raise TypeError("update() takes a text with its arguments, or properties by name")
+        self._db._require_write(bound.name)
+        if assignments is not None:
+            query = Query(self._db, assignments, args, {})
+            return self._update(query.text, query.encoded, query.arguments)
+        if args:
+            raise TypeError("The first argument of update() is a text")
         settings = [(bound.settable(name), value) for name, value in values.items()]
         for facts, _ in settings:
-            self._db._require_write(bound.where(facts))
             if facts is bound.primary_key:
                 raise ConstraintError(f"{bound.where(facts)} is the primary key: it cannot be changed")
             if bound.is_type(facts):
                 raise UsageError(f"{bound.where(facts)}: the class of an object never changes")
-        encoded = [(facts.key, _single(self._db, bound, facts, value)) for facts, value in settings]
-        count = 0
-        rows: Results[Any] = self._snapshot()
-        for row in rows:
-            if row is not None:
-                for key, value in encoded:
-                    row._handle.call(c.check, lib.realm_set_value, key, value, False)
-                count += 1
-        return count
+        if not settings:
+            return len(self)
+        changes = Assignments(self._db, bound)
+        for facts, value in settings:
+            if isinstance(value, (Path, Calculation)):
+                changes.add(facts.name, value)
+            else:
+                changes.add_encoded(facts.name, _single(self._db, bound, facts, value))
+        return self._update(changes.text, changes.encoded, changes.arguments)
+
+    def _update(self, text: str, encoded: bytes, arguments: c.Arguments) -> int:
+        count = ctypes.c_size_t()
+        with positioned(text):
+            self._handle.call(_update, encoded, arguments, count)
+        return count.value
 
     def delete_all(self) -> None:
         """Deletes the objects in the results; objects beyond a limit stay. If the results are values, it clears the
@@ -611,6 +627,12 @@ class AllObjects(Results[T]):
             and getattr(value, "_class_key", None) == self._class_key
             and bool(getattr(value, "is_valid", False))
         )
+
+
+def _update(results: int, text: bytes, arguments: c.Arguments, count: ctypes.c_size_t) -> None:
+    c.check(
+        results, lib.crealm_results_update, text, arguments.count, arguments.array, ctypes.byref(count)
+    )
 
 
 def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> c.Encoded:

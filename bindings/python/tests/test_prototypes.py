@@ -104,7 +104,9 @@ def test_error_numbers_are_those_of_the_header():
     # Errors of the local part of the API have their own classes; the others are plain `Error`s.
     plain = {n for n in numbers if 1000 <= n < 4000} - set(errors._CLASSES)
     assert plain == {
-        *range(1000, 1004),
+        1000,
+        1002,
+        1003,
         1010,
         1012,
         *range(1014, 1017),
