@@ -29,6 +29,14 @@ final class AggregateExpression: Expression {
         super.init(type, isList: !flattens && path.hasManyHops)
     }
 
+    override var valueType: ValueType {
+        switch (kind, element) {
+        case (.average, .int), (.average, .float), (.average, .double), (.sum, .float): .double
+        case (.average, _), (.sum, .mixed): .decimal
+        default: element
+        }
+    }
+
     override func copied() -> Expression {
         AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark)
     }

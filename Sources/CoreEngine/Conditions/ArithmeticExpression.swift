@@ -25,6 +25,14 @@ final class ArithmeticExpression: Expression {
         (expression as? ArithmeticExpression)?.isWhole ?? (expression.type == .int)
     }
 
+    /// The wider type of int < float < double < decimal.
+    override var valueType: ValueType {
+        let types: [ValueType] = [.int, .float, .double, .decimal]
+        guard let first = types.firstIndex(of: left.valueType), let second = types.firstIndex(of: right.valueType)
+        else { return .mixed }
+        return types[max(first, second)]
+    }
+
     override func copied() -> Expression {
         ArithmeticExpression(op, left.copied(), right.copied(), isStrict: isStrict)
     }
@@ -129,6 +137,22 @@ final class ArithmeticExpression: Expression {
 }
 
 extension Mixed {
+    /// A number as a double; nil for other values.
+    var double: Double? {
+        if case .decimal(let decimal) = self { return decimal.double }
+        return doubleOperand
+    }
+
+    /// A number as the nearest one of a type: float, double or decimal. Other values stay as they are.
+    func asNumber(of type: ValueType) -> Mixed {
+        switch (type, self) {
+        case (.double, .int), (.double, .float), (.double, .decimal): .double(double ?? .nan)
+        case (.float, .int), (.float, .double), (.float, .decimal): .float(Float(double ?? .nan))
+        case (.decimal, .int), (.decimal, .float), (.decimal, .double): .decimal(asDecimal ?? .nan)
+        default: self
+        }
+    }
+
     var isWhole: Bool {
         switch self {
         case .int, .decimal: true

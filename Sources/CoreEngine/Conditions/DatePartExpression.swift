@@ -40,7 +40,7 @@ extension DatePart {
     /// The part of a point in time: a number, or for `date` a point in time.
     fileprivate func value(_ time: Timestamp) -> Mixed {
         // Nanoseconds have the sign of the seconds.
-        let second = time.nanoseconds < 0 ? time.seconds.subtractingReportingOverflow(1).partialValue : time.seconds
+        let second = time.nanoseconds < 0 && time.seconds > .min ? time.seconds - 1 : time.seconds
         let (days, rest) = second.dividedDown(by: 86_400)
         switch self {
         case .year: return .int(CivilDate(days: days).year)

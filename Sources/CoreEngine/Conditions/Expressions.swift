@@ -21,6 +21,9 @@ final class ValueBuffer {
 class Expression {
     let type: ValueType
 
+    /// The type of the values themselves. `type` is the one that constants on the other side of a comparison take.
+    var valueType: ValueType { type }
+
     /// Whether there can be any number of values.
     let isList: Bool
     let quantifier: Quantifier?

@@ -23,6 +23,9 @@ final class BatchColumn {
     private let json: BatchArray?
     private var text: MixedText
 
+    /// Whether a rule makes a value for new objects.
+    private let hasMadeValue: Bool
+
     init(_ array: BatchArray, _ column: Column, named name: Name, of table: Table, _ batch: Batch) throws(RealmError) {
         guard let facts = table.facts(column.key) else { throw .corrupt("a property without its column") }
         (self.array, self.name, self.facts, self.table, self.batch) = (array, name, facts, table, batch)
@@ -53,6 +56,7 @@ final class BatchColumn {
             }
             (element, names) = (elements, nil)
         }
+        hasMadeValue = table.rules?.makesInitialValue(facts.key) ?? false
         json = facts.type == .mixed ? Self.json(element) : nil
         text = MixedText(table.group)
         target = facts.type == .link ? try table.group.table(facts.oppositeTable) : nil
@@ -301,7 +305,8 @@ final class BatchColumn {
         if let json { return try writeTree(json, i, object, isNew: isNew, mode) }
         let value = try converted(i)
         if isNew {
-            if value.isNull { return }
+            // A given null counts instead of the value that a rule makes.
+            if value.isNull, !hasMadeValue { return }
         } else if mode == .modified, let old = try table.get(object, facts), isSame(old, value) {
             return
         }
@@ -316,7 +321,7 @@ final class BatchColumn {
     {
         if !isNew, mode == .modified, let old = try table.get(object, facts), try holds(json, i, old) { return }
         let value = try tree(json, i)
-        if case .null = value, isNew { return }
+        if case .null = value, isNew, !hasMadeValue { return }
         try batch.realm.put(value, table.key, object, facts.key)
     }
 

@@ -53,19 +53,6 @@ class GroupAggregate: GroupColumn {
     }
 }
 
-extension Mixed {
-    /// A number of any type as a double; nil for other values.
-    fileprivate var double: Double? {
-        switch self {
-        case .int(let integer): Double(integer)
-        case .float(let number): Double(number)
-        case .double(let number): number
-        case .decimal(let decimal): decimal.double
-        default: nil
-        }
-    }
-}
-
 /// `count()` and `count(city)`: the objects, or the values that are not NULL.
 final class GroupCount: GroupAggregate {
     private var counts = GroupMemory<Int64>()
@@ -331,6 +318,27 @@ final class GroupSpread: GroupAggregate {
         var mean = 0.0
         /// The sum of the squared distances from the mean.
         var squares = 0.0
+
+        /// What the numbers are multiplied with, so that the squares of large ones are no larger than a double.
+        var scale = 1.0
+
+        @inline(__always) mutating func add(_ number: Double) {
+            var number = number
+            if abs(number) > 0x1p400 || scale != 1 { number = scaled(number) }
+            count += 1
+            let distance = number - mean
+            mean += distance / count
+            squares += distance * (number - mean)
+        }
+
+        @inline(never) private mutating func scaled(_ number: Double) -> Double {
+            if scale == 1 {
+                scale = 0x1p-600
+                mean *= scale
+                squares *= scale * scale
+            }
+            return number * scale
+        }
     }
 
     private var moments = GroupMemory<Moments>()
@@ -345,19 +353,13 @@ final class GroupSpread: GroupAggregate {
 
     override func add(_ groups: UnsafePointer<UInt32>, _ count: Int) throws(RealmError) {
         let moments = moments.start
-        try forEachDouble(count) { (i, number) throws(RealmError) in
-            let group = Int(groups[i])
-            moments[group].count += 1
-            let distance = number - moments[group].mean
-            moments[group].mean += distance / moments[group].count
-            moments[group].squares += distance * (number - moments[group].mean)
-        }
+        try forEachDouble(count) { (i, number) throws(RealmError) in moments[Int(groups[i])].add(number) }
     }
 
     override func value(_ group: Int) -> Mixed {
         guard moments[group].count > 1 else { return .null }
-        let variance = moments[group].squares / (moments[group].count - 1)
-        return .double(isDeviation ? variance.squareRoot() : variance)
+        let scale = moments[group].scale, variance = moments[group].squares / (moments[group].count - 1)
+        return .double(isDeviation ? variance.squareRoot() / scale : variance / scale / scale)
     }
 }
 
@@ -411,8 +413,10 @@ final class GroupQuantile: GroupAggregate {
         let place = fraction * Double(count - 1), lower = Int(place), rest = place - Double(lower)
         let low = numbers[first + lower]
         guard rest > 0, lower + 1 < count else { return .double(low) }
-        let high = numbers[first + lower + 1]
-        // Equal neighbours may be infinite.
-        return .double(low == high ? low : low + (high - low) * rest)
+        let high = numbers[first + lower + 1], distance = high - low
+        if distance.isFinite { return .double(low + distance * rest) }
+        // Numbers of different signs that are far apart, or an infinite one, which has no middle.
+        if low.isInfinite { return .double(low) }
+        return .double(high.isInfinite ? high : low * (1 - rest) + high * rest)
     }
 }

@@ -29,7 +29,7 @@ final class GroupInput {
 
     /// - Parameter inValues: the form is `values`, also where another would be faster.
     init(_ expression: Expression, _ group: Group, inValues: Bool) throws(RealmError) {
-        type = expression.type
+        type = expression.valueType
         isList = expression.hasManyValues
         let direct = inValues ? nil : try Self.direct(expression, group)
         source = direct ?? .expression(expression)
@@ -138,6 +138,7 @@ final class GroupInput {
             guard case .link(let table) = type, key.raw >= 0 else { return .null }
             return .typedLink(table, key)
         case .typedLink(_, let key): return key.raw < 0 ? .null : value
+        case .int, .float, .double, .decimal: return value.asNumber(of: type)
         default: return value
         }
     }

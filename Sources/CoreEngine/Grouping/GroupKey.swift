@@ -27,7 +27,7 @@ final class GroupKey {
 
     init(_ expression: Expression, _ group: Group, inValues: Bool) throws(RealmError) {
         self.group = group
-        type = expression.type
+        type = expression.valueType
         behind = try DistinctValues()
         if !inValues, let path = expression as? PathExpression, let hop = path.hops.first, hop.kind == .toOne,
             !path.isList, !path.hasManyHops

@@ -165,15 +165,25 @@ extension Mixed: DistinctValue {
             if let integer = decimal.truncatedInt64, Decimal128.compare(Decimal128(integer), decimal) == 0 {
                 return integer.hash(seed)
             }
-            return Self.hash(decimal.double, seed)
+            let double = decimal.double
+            if Mixed.compareExactly(self, .double(double)) == 0 || decimal.isNaN { return Self.hash(double, seed) }
+            // No double is equal. Equal decimals have the same digits once the zeros at the end are left out.
+            var (digits, exponent) = decimal.parts
+            while digits != 0, digits % 10 == 0 { (digits, exponent) = (digits / 10, exponent + 1) }
+            let sign: UInt64 = decimal.isNegative ? 1 : 0
+            return Self.hash(
+                UInt64(truncatingIfNeeded: digits >> 64) ^ UInt64(bitPattern: Int64(exponent)) << 50 ^ sign << 49,
+                UInt64(truncatingIfNeeded: digits), seed &+ 11)
         case .bool(let flag): return Int64(flag ? 1 : 0).hash(seed &+ 1)
         case .string(let bytes): return GroupText(bytes).hash(seed &+ 2)
         case .binary(let bytes): return GroupText(bytes).hash(seed &+ 3)
-        case .timestamp(let time): return (time.seconds ^ Int64(time.nanoseconds) << 32).hash(seed &+ 4)
+        case .timestamp(let time):
+            return Self.hash(UInt64(bitPattern: time.seconds), UInt64(bitPattern: Int64(time.nanoseconds)), seed &+ 4)
         case .objectId(let id): return Self.hash(id.high, UInt64(id.low), seed &+ 5)
         case .uuid(let id): return Self.hash(id.high, id.low, seed &+ 6)
         case .link(let key): return key.raw.hash(seed &+ 7)
-        case .typedLink(let table, let key): return (key.raw ^ Int64(table.raw) << 32).hash(seed &+ 8)
+        case .typedLink(let table, let key):
+            return Self.hash(UInt64(bitPattern: key.raw), UInt64(table.raw), seed &+ 8)
         case .list(let root), .dictionary(let root): return Int64(root.offset).hash(seed &+ 9)
         case .slot: return seed &+ 10
         }

@@ -71,7 +71,7 @@ final class GroupQuery {
         _ written: GroupingSyntax.Aggregate, _ binder: inout Binder, _ table: Table, inValues: Bool
     ) throws(RealmError) -> GroupAggregate {
         guard let syntax = written.value else { return GroupCount(nil) }
-        let expression = try binder.expression(syntax, table), type = expression.type
+        let expression = try binder.expression(syntax, table), type = expression.valueType
         guard type != .typeName, expression.quantifier == nil else {
             throw .queryArgument("Cannot aggregate '\(written.name)'")
         }

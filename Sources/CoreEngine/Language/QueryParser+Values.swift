@@ -109,6 +109,7 @@ extension QueryParser {
         }
         switch current.kind {
         case .identifier:
+            names?.insert(at)
             at += 1
             return .name(name(current))
         case .links:
@@ -121,6 +122,7 @@ extension QueryParser {
             at += 1
             return .values
         case let kind where kind.isName:
+            names?.insert(at)
             at += 1
             return .name(Name(spelling(current)))
         default: return nil

@@ -20,6 +20,9 @@ struct QueryParser {
     private(set) var greatestDepth = 0
     private var deepest: Int?
 
+    /// The numbers of the tokens that are names; nil: they are not wanted.
+    var names: Set<Int>?
+
     /// The number of the next argument for `%@` and `%K`.
     var nextArgument = 0
 
@@ -57,6 +60,20 @@ struct QueryParser {
             throw RealmError.querySyntax(text, "more than \(deepest) levels of operators", at: 0)
         }
         return left
+    }
+
+    /// The numbers of the tokens that are names, in a condition or in a value alone. Words of the language may be names.
+    static func nameTokens(of text: String) throws(RealmError) -> Set<Int> {
+        var parser = try QueryParser(text)
+        parser.names = []
+        do throws(RealmError) {
+            _ = try parser.predicate(until: nil)
+        } catch {
+            parser = try QueryParser(text)
+            parser.names = []
+            _ = try parser.expression()
+        }
+        return parser.names ?? []
     }
 
     /// Parses the keys of a sort alone, as given for results: `a ASC, b DESC`.

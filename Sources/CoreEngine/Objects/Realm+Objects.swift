@@ -264,6 +264,13 @@ extension Realm {
         try changing { () throws(RealmError) in try table.group.deleteByRules(table, object) }
     }
 
+    /// Deletes an object that a refused call has made: no rule adds other objects or forbids it.
+    func takeBack(_ tableKey: TableKey, _ object: ObjKey) throws(RealmError) {
+        let table = try writableTable(tableKey, object)
+        guard try table.isValid(object) else { return }
+        try changing { () throws(RealmError) in try table.group.delete(table, object) }
+    }
+
     /// Checks a single value and sets it.
     @inline(__always) package func set(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed)
         throws(RealmError)

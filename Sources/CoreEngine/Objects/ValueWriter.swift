@@ -46,7 +46,8 @@ struct ValueWriter {
     private mutating func orNothing<R>(_ body: (inout ValueWriter) throws(RealmError) -> R) throws(RealmError) -> R {
         do throws(RealmError) { return try body(&self) } catch {
             // If the transaction is damaged, its rollback removes the objects instead.
-            for (table, key) in made.reversed() { try? realm.delete(table, key) }
+            // Rules of deletion concern objects that existed: these are taken back.
+            for (table, key) in made.reversed() { try? realm.takeBack(table, key) }
             throw error
         }
     }

@@ -3,6 +3,9 @@
 struct ConditionNames {
     private let text: String
     private let bytes: [UInt8]
+
+    /// The tokens that are names, which words of the language may be, too.
+    private let names: Set<Int>
     private var places: [(token: Token, table: TableKey, column: ColKey?)] = []
 
     /// - Parameter table: the class of the condition.
@@ -10,14 +13,14 @@ struct ConditionNames {
         self.text = text
         let (tokens, bytes) = try Lexer.tokens(of: text)
         self.bytes = bytes
+        names = try QueryParser.nameTokens(of: text)
         var variables: [Name: Table] = [:], i = 0, lastEnd: Table?
         while i < tokens.count {
-            let isName = tokens[i].kind == .identifier
             // The variable of a subquery stands for the objects of the path before it.
-            if isName, i > 0, tokens[i - 1].kind == .comma, name(tokens[i]).hasPrefix("$") {
+            if tokens[i].kind == .identifier, i > 0, tokens[i - 1].kind == .comma, name(tokens[i]).hasPrefix("$") {
                 variables[name(tokens[i])] = lastEnd
                 i += 1
-            } else if isName || tokens[i].kind == .links {
+            } else if names.contains(i) || tokens[i].kind == .links {
                 (i, lastEnd) = try path(tokens, i, group, table, variables)
             } else {
                 i += 1
@@ -38,7 +41,7 @@ struct ConditionNames {
         var here: Table? = start, i = first
         while i < tokens.count {
             switch tokens[i].kind {
-            case .identifier:
+            case _ where names.contains(i):
                 let name = name(tokens[i])
                 if i == first, let known = variables[name] {
                     here = known
@@ -89,6 +92,18 @@ struct ConditionNames {
             isEscaped = false
         }
         return Name(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// The properties of a class that have another name now than in the condition.
+    func renamedProperties(of owner: TableKey, _ group: Group) throws(RealmError) -> [(old: Name, new: Name)] {
+        guard let table = try group.table(owner) else { return [] }
+        var renamed: [(old: Name, new: Name)] = []
+        for place in places where place.table == owner {
+            guard let column = place.column, let new = table.column(column)?.name else { continue }
+            let old = unescaped(name(place.token))
+            if old != new { renamed.append((old, new)) }
+        }
+        return renamed
     }
 
     /// Whether both conditions name the same classes and properties.

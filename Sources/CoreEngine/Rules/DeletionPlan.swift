@@ -20,6 +20,13 @@ struct DeletionPlan {
     /// Objects that leave when their last referrer leaves. The key is a referrer that stays.
     private var waiting: [ObjectAddress: [ObjectAddress]] = [:]
 
+    /// Where the search for a referrer that stays has ended, for each object that waits: all referrers before are in the
+    /// plan. So each referrer is looked at once.
+    private var stops: [ObjectAddress: (column: Int, place: Int)] = [:]
+
+    /// Objects whose referrer has joined the plan: their search goes on.
+    private var woken: [ObjectAddress] = []
+
     private final class Part {
         let table: Table
         var keys: [ObjKey] = []
@@ -84,14 +91,19 @@ struct DeletionPlan {
         part.append(key)
         guard !waiting.isEmpty, let others = waiting.removeValue(forKey: ObjectAddress(table: table.key, key: key))
         else { return }
-        for other in others { try reconsider(other.table, other.key) }
+        woken += others
     }
 
     /// Follows all rules.
     ///
     /// - Throws: 9006 when a rule forbids the deletion.
     mutating func complete() throws(RealmError) {
-        while let index = open.last {
+        while true {
+            if let next = woken.popLast() {
+                try search(next, from: stops.removeValue(forKey: next) ?? (0, 0))
+                continue
+            }
+            guard let index = open.last else { break }
             guard let part = parts[index], part.followed < part.keys.count else {
                 open.removeLast()
                 continue
@@ -136,7 +148,7 @@ struct DeletionPlan {
                 for target in targets {
                     if other?.key != target.table { other = try group.table(target.table) }
                     guard let other else { continue }
-                    if rule == .cascade { try add(other, target.key) } else { try reconsider(target.table, target.key) }
+                    if rule == .cascade { try add(other, target.key) } else { try reconsider(target) }
                 }
             }
             for column in incoming {
@@ -147,19 +159,34 @@ struct DeletionPlan {
     }
 
     /// Adds an object if every object that refers to it leaves; otherwise waits for one that stays.
-    private mutating func reconsider(_ tableKey: TableKey, _ key: ObjKey) throws(RealmError) {
-        guard !contains(tableKey, key), let table = try group.table(tableKey), try table.isValid(key) else { return }
-        let address = ObjectAddress(table: tableKey, key: key)
-        for case let backlink? in table.facts where backlink.type == .backlink {
-            guard try group.table(backlink.oppositeTable)?.facts(backlink.oppositeColumn) != nil else { continue }
+    private mutating func reconsider(_ address: ObjectAddress) throws(RealmError) {
+        guard stops[address] == nil else { return }
+        try search(address, from: (0, 0))
+    }
+
+    private mutating func search(
+        _ address: ObjectAddress, from start: (column: Int, place: Int)
+    ) throws(RealmError) {
+        let key = address.key
+        guard !contains(address.table, key), let table = try group.table(address.table), try table.isValid(key) else {
+            return
+        }
+        var place = start.place
+        for index in start.column..<table.facts.count {
+            defer { place = 0 }
+            guard let backlink = table.facts[index], backlink.type == .backlink,
+                try group.table(backlink.oppositeTable)?.facts(backlink.oppositeColumn) != nil
+            else { continue }
             let links = try table.backlinks(key, backlink.key)
-            for i in 0..<links.count {
-                let from = try links.key(at: i)
-                if from == key && backlink.oppositeTable == tableKey { continue }
-                guard contains(backlink.oppositeTable, from) else {
+            while place < links.count {
+                try table.test()
+                let from = try links.key(at: place)
+                if from != key || backlink.oppositeTable != address.table, !contains(backlink.oppositeTable, from) {
                     waiting[ObjectAddress(table: backlink.oppositeTable, key: from), default: []].append(address)
+                    stops[address] = (index, place)
                     return
                 }
+                place += 1
             }
         }
         try add(table, key)

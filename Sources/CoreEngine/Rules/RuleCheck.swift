@@ -33,12 +33,16 @@ struct RuleCheck {
         }
     }
 
-    /// The check of a row; nil when it names a property that does not exist any more: then it has no effect.
+    /// The check of a row; nil when it is not valid any more, because a property that it names does not exist, or has
+    /// another type or no full-text index: then it has no effect.
     static func bound(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) -> RuleCheck? {
         do throws(RealmError) { return try RuleCheck(group, table, row) } catch {
-            guard error.code == .invalidQuery || error.code == .invalidQueryString || error.code == .invalidProperty
-            else { throw error }
-            return nil
+            switch error.code {
+            case .invalidQuery, .invalidQueryString, .invalidQueryArg, .invalidProperty, .illegalOperation,
+                .typeMismatch:
+                return nil
+            default: throw error
+            }
         }
     }
 
@@ -99,6 +103,7 @@ extension Group {
         guard !bound.isEmpty, let after = try RuleTable(self) else { return }
         for (found, names) in bound {
             let new = try names.text(self)
+            if let label = try limitName(found.row, names) { try after.setLabel(found.key, label) }
             guard Name(new) != Name(found.row.text) else { continue }
             var isSame = false
             if let owner = try table(found.row.table), try isBound(new, found.row, owner),
@@ -113,6 +118,19 @@ extension Group {
             try after.setText(found.key, new)
         }
         try rulesChanged()
+    }
+
+    /// The new name of the check of a limit, which is the name of its property and the kind of the limit: `age.min`. nil:
+    /// it keeps its name.
+    private func limitName(_ row: RuleRow, _ names: ConditionNames) throws(RealmError) -> String? {
+        guard row.kind == .check else { return nil }
+        for (old, new) in try names.renamedProperties(of: row.table, self) {
+            for limit in ["min", "max", "min_length", "max_length", "min_count", "max_count", "required"]
+            where Name(row.label) == Name("\(old).\(limit)") {
+                return "\(new).\(limit)"
+            }
+        }
+        return nil
     }
 
     /// Whether a text is valid as the condition of a check, or the expression of a computed property.

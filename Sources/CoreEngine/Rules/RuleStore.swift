@@ -77,8 +77,10 @@ extension Group {
         for var row in new.filter({ $0.kind == .computed }) + new.filter({ $0.kind != .computed }) {
             // A rule of a property replaces the one of its kind, and a named rule the one of its name.
             if addingOnly {
-                for (key, old) in present where old.kind == row.kind {
-                    guard old.isReplaced(by: row) else { continue }
+                for (key, old) in present {
+                    let makesOtherwise =
+                        old.kind != row.kind && old.kind.makesValues && row.kind.makesValues && old.column == row.column
+                    guard makesOtherwise || (old.kind == row.kind && old.isReplaced(by: row)) else { continue }
                     if row.kind == .unique { try UniqueIndex.drop(self, key) }
                     try store.remove(key)
                 }
@@ -184,6 +186,8 @@ extension RuleRow {
     /// Whether a new rule takes the place of this one, which has the same kind, where rules are only added.
     func isReplaced(by new: RuleRow) -> Bool {
         if kind == .typeProperty { return true }
+        // Without a name: the unique rule of the same properties.
+        if kind == .unique, label.isEmpty, new.label.isEmpty { return Name(text) == Name(new.text) }
         return new.column != .null ? column == new.column : !new.label.isEmpty && label == new.label
     }
 
@@ -252,10 +256,9 @@ struct RuleBuilder {
             (row.label, row.text) = (name.text, expression)
             rows.append(row)
         }
-        let makers: [RuleKind] = [.automatic, .initial, .created, .modified, .revision]
         for (i, row) in rows.enumerated() {
-            if makers.contains(row.kind),
-                rows[..<i].contains(where: { makers.contains($0.kind) && $0.column == row.column })
+            if row.kind.makesValues,
+                rows[..<i].contains(where: { $0.kind.makesValues && $0.column == row.column })
             {
                 let name = table.column(row.column)?.name ?? ""
                 throw invalid("property '\(name)' has two rules that make its value")
@@ -352,6 +355,9 @@ struct RuleBuilder {
         let facts = try facts(name)
         guard !facts.isCollection, types.contains(facts.type) else {
             throw invalid("property '\(name)' has a type that cannot be '\(what)'")
+        }
+        guard !facts.isPrimaryKey || what == "automatic" else {
+            throw invalid("the primary key '\(name)' never changes: it cannot be '\(what)'")
         }
         return facts
     }

@@ -49,3 +49,26 @@ struct SubclassNames {
         )
     }
 }
+
+extension Group {
+    /// A class has another name now: objects that are of no subclass are named after it.
+    func renameBase(to new: Name, from old: Name) throws(RealmError) {
+        guard let table = try table(named: Format.classPrefix + new), let store = try RuleTable(self),
+            let found = try store.rows().first(where: { $0.row.isTypeProperty(of: table) }),
+            Name(found.row.label) == old, let column = table.facts(found.row.column)
+        else { return }
+        try store.setLabel(found.key, new.text)
+        for (key, row) in try store.rows() where row.table == table.key && row.kind == .subclass {
+            guard case .string(let parent) = row.value, parent.elementsEqual(old.text.utf8) else { continue }
+            try store.setValue(key, new.text)
+        }
+        let text = Array(old.text.utf8)
+        for key in try table.allKeys() {
+            try table.test()
+            guard case .string(let type)? = try table.get(key, column), type.elementsEqual(text) else { continue }
+            try Array(new.text.utf8).withBytes { (bytes) throws(RealmError) in
+                _ = try table.set(key, column, .string(bytes))
+            }
+        }
+    }
+}

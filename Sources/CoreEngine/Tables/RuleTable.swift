@@ -17,6 +17,14 @@ enum RuleKind: Int64 {
     /// Of a class: a property that is computed from others.
     case computed = 14
 
+    /// Whether the rule makes the value of a property: a property has at most one such rule.
+    var makesValues: Bool {
+        switch self {
+        case .automatic, .initial, .created, .modified, .revision: true
+        default: false
+        }
+    }
+
     /// Whether the row is a rule that a program declares.
     var isDeclared: Bool { self != .format && self != .kept && self != .name }
 }
@@ -264,6 +272,14 @@ struct RuleTable {
 
     func setText(_ key: ObjKey, _ new: String) throws(RealmError) {
         try Array(new.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, text, .string(b)) }
+    }
+
+    func setLabel(_ key: ObjKey, _ new: String) throws(RealmError) {
+        try Array(new.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, label, .string(b)) }
+    }
+
+    func setValue(_ key: ObjKey, _ new: String) throws(RealmError) {
+        try Array(new.utf8).withBytes { (b) throws(RealmError) in _ = try table.set(key, value, .string(b)) }
     }
 
     func setNumber(_ key: ObjKey, _ value: Int64) throws(RealmError) { _ = try table.set(key, number, .int(value)) }

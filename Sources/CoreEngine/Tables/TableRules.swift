@@ -26,6 +26,11 @@ final class TableRules {
     /// The values of new objects.
     fileprivate(set) var initial: [(column: ColKey, value: InitialValue)] = []
 
+    /// Whether a rule makes the value that a property has in new objects.
+    func makesInitialValue(_ column: ColKey) -> Bool {
+        automatic.contains { $0.column == column } || initial.contains { $0.column == column }
+    }
+
     /// The other rules of the class, which are kept at the end of a transaction.
     fileprivate(set) var atCommit: [RuleRow] = []
 

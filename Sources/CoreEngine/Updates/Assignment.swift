@@ -153,31 +153,19 @@ final class Assignment {
             else { throw RealmError(.range, "\(place) would be \(text(value)), which is not an integer of 64 bits") }
             return .int(integer)
         case (.float, .int), (.float, .double), (.float, .decimal):
-            let double = double(value), float = Float(double)
+            let double = value.double ?? .nan, float = Float(double)
             guard float.isFinite || !double.isFinite else {
                 throw RealmError(.range, "\(place) would be \(text(value)), which is too large for a float")
             }
             return .float(float)
         case (.double, .int), (.double, .float), (.double, .decimal):
-            let double = double(value)
+            let double = value.double ?? .nan
             if case .decimal(let decimal) = value, double.isInfinite, !decimal.isInfinite {
                 throw RealmError(.range, "\(place) would be \(text(value)), which is too large for a double")
             }
             return .double(double)
-        case (.decimal, .int), (.decimal, .float), (.decimal, .double):
-            guard let decimal = value.asDecimal else { return value }
-            return .decimal(decimal)
+        case (.decimal, .int), (.decimal, .float), (.decimal, .double): return value.asNumber(of: .decimal)
         default: return value
-        }
-    }
-
-    private static func double(_ value: Mixed) -> Double {
-        switch value {
-        case .int(let integer): Double(integer)
-        case .float(let float): Double(float)
-        case .double(let double): double
-        case .decimal(let decimal): Double(decimal.description) ?? .nan
-        default: .nan
         }
     }
 

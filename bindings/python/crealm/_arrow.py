@@ -18,7 +18,7 @@ from ._json import from_mixed
 from ._library import lib
 from ._prototypes import ArrowArray, ArrowArrayStream, ArrowRelease, ArrowSchema
 from .errors import DataError
-from .values import ObjectId, Timestamp
+from .values import ObjectId, RawTimestamp, Timestamp
 
 _STREAM = b"arrow_array_stream"
 _SCHEMA = b"arrow_schema"
@@ -273,12 +273,25 @@ def _numbers(code: str) -> Callable[[Array], List[Any]]:
     return lambda array: array.buffer(1, array.length * size).cast(code).tolist()  # type: ignore[call-overload]
 
 
+def _point(count: int) -> Any:
+    """A point in time that may be outside of the years of datetime."""
+    try:
+        return Timestamp.from_ns(count)
+    except OverflowError:
+        seconds = abs(count) // 1_000_000_000 * (1 if count > 0 else -1)
+        return RawTimestamp(seconds, count - seconds * 1_000_000_000)
+
+
 def _timestamps(unit: int) -> Callable[[Array], List[Any]]:
     """Reads points in time that are numbers of a unit of so many nanoseconds."""
 
     def values(array: Array) -> List[Any]:
         counts = array.buffer(1, array.length * 8).cast("q").tolist()
-        return list(map(Timestamp.from_ns, counts if unit == 1 else [count * unit for count in counts]))
+        counts = counts if unit == 1 else [count * unit for count in counts]
+        try:
+            return list(map(Timestamp.from_ns, counts))
+        except OverflowError:
+            return list(map(_point, counts))
 
     return values
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import json
 import math
+import struct
 from datetime import date, datetime, timezone
 from decimal import Decimal
 from enum import Enum
@@ -74,11 +75,26 @@ def _point(seconds: int, nanoseconds: int) -> Any:
         return RawTimestamp(seconds, nanoseconds)
 
 
+def _float(number: Any) -> float:
+    """A number, or the text of an infinity or a not-a-number; "NaN:" precedes the bits of an unusual one."""
+    if not isinstance(number, str) or "NaN:" not in number:
+        return float(number)
+    sign, _, bits = number.partition("NaN:")
+    whole = int(sign == "-") << 63 | 0x7FF << 52 | int(bits, 16)
+    (found,) = struct.unpack("<d", struct.pack("<Q", whole))
+    return float(found)
+
+
+def _float32(number: Any) -> Float32:
+    """As _float(); the bits are those of a number of 32 bits."""
+    return Float32(math.nan if isinstance(number, str) and "NaN:" in number else float(number))
+
+
 _MARKED: Dict[str, Callable[[Any], Any]] = {
     "$bytes": base64.b64decode,
     "$decimal": Decimal,
-    "$float": float,
-    "$float32": lambda number: Float32(float(number)),
+    "$float": _float,
+    "$float32": _float32,
     "$objectId": ObjectId,
     "$uuid": UUID,
     "$dict": dict,

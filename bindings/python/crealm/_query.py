@@ -239,6 +239,30 @@ def moved(text: str, count: int, by: int) -> str:
     return _TOKEN.sub(lambda match: f"${int(match['number']) + by}" if match["number"] else match[0], numbered)
 
 
+_BRACKET = re.compile(
+    r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | (?P<sign>[(){},\[\]]) | (?<![\w\\]) (?P<word>AS) (?!\w)""",
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+
+
+def alone(text: str, *, is_value: bool = True) -> str:
+    """The text, which becomes a part of a longer one. QueryError if it would be more than one value or condition: if it
+    closes a bracket that it does not open, or, for a value, has a comma or AS outside of brackets."""
+    depth = 0
+    for match in _BRACKET.finditer(text):
+        sign = match["sign"]
+        if sign and sign in "([{":
+            depth += 1
+        elif sign and sign in ")]}":
+            depth -= 1
+        elif (sign or match["word"]) and depth == 0 and is_value:
+            depth = -1
+        if depth < 0:
+            what = "value" if is_value else "condition"
+            raise QueryError(f"{text!r} is not one {what}", code=3015, text=text, position=match.start())
+    return text
+
+
 def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 

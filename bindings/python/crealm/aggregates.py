@@ -39,7 +39,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 from . import _arrow
 from . import _marshal as c
 from ._handle import Handle
-from ._query import Query, escaped, moved, positioned, stored_path
+from ._query import Query, alone, escaped, moved, positioned, stored_path
 from ._session import Session
 from .columns import column_name
 from .errors import DataError, NotSupportedError, UsageError
@@ -236,7 +236,7 @@ class Grouping:
         keys: List[str] = []
         for name, column in self._keys.items():
             path, facts = self._column(column)
-            keys.append(f"{path} AS {escaped(name)}")
+            keys.append(f"{alone(path)} AS {escaped(name)}")
             readers.append(_reader(facts))
         calls: List[str] = []
         for name, asked in aggregates.items():
@@ -262,7 +262,7 @@ class Grouping:
             conditions = []
             for condition, given in self._having:
                 # Each condition counts its arguments from $0.
-                conditions.append(f"({moved(condition, len(given), len(values))})")
+                conditions.append(f"({moved(alone(condition, is_value=False), len(given), len(values))})")
                 values.extend(given)
             parts.append("HAVING " + " AND ".join(conditions))
         query = Query(self._rows._db, " ".join(parts + self._clauses), tuple(values), {})
@@ -284,6 +284,7 @@ class Grouping:
             return "count()", None
         name = column_name(asked.column)
         path, facts = self._column(name)
+        path = alone(path)
         function = asked.function
         if function in _OF_NUMBERS and facts is not None and facts.type not in _NUMBERS:
             raise UsageError(f"{name}: {'mean' if function == 'avg' else function}() is of numbers")

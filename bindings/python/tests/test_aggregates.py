@@ -5,6 +5,7 @@ import math
 import random
 import re
 import sqlite3
+import struct
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, List, Optional
@@ -332,3 +333,92 @@ def test_deep_texts_of_groups(trips):
             _arrow.groups(trips._handle, query.encoded, query.arguments)
         except crealm.Error as error:
             assert error.message
+
+
+class Number(Model):
+    n: int = 0
+    g: float = 0.0
+    d: Optional[Decimal] = None
+    at: Optional[datetime] = None
+    m: Any = None
+    numbers: List[int]
+
+
+@pytest.fixture()
+def numbers():
+    with crealm.memory(schema=[Number]) as db:
+        yield db
+
+
+def test_arithmetic_has_the_wider_type(numbers):
+    with numbers.write():
+        numbers.add(Number(n=2, g=1.5, d=Decimal("0.25"), numbers=[1, 2]))
+        numbers.add(Number(n=3, g=0.5, d=None, numbers=[]))
+    rows = numbers[Number]
+    assert rows.group_by(k="n * g").agg(x=max("n * g"), s=sum("n * g")) == [
+        {"k": 3.0, "x": 3.0, "s": 3.0}, {"k": 1.5, "x": 1.5, "s": 1.5}
+    ]
+    assert rows.group_by().agg(low=min("n - d"), first=first("n * g"), all=sum("n + g")) == [
+        {"low": Decimal("1.75"), "first": 3.0, "all": 7.0}
+    ]
+
+
+def test_medians_and_deviations_of_extreme_numbers(numbers):
+    def made(*values):
+        with numbers.write():
+            numbers[Number].delete_all()
+            for value in values:
+                numbers.add(Number(g=value))
+        return numbers[Number].group_by().agg(m=median("g"), q=quantile("g", 0.25), d=stddev("g"), v=variance("g"))[0]
+
+    found = made(1e308, -1e308)
+    assert (found["m"], found["q"]) == (0.0, -5e307) and found["v"] == math.inf
+    assert found["d"] == pytest.approx(1e308 * math.sqrt(2))
+    assert made(-math.inf, 100.0)["m"] == -math.inf and made(1.0, math.inf)["m"] == math.inf
+    found = made(1.0, 2.0, 1e200, 3.0)
+    assert found["d"] == pytest.approx(5e199) and made(1.0, 2.0, 4.0)["v"] == pytest.approx(7 / 3)
+
+
+def test_values_that_are_alike_are_counted_fast(numbers):
+    """Decimals with one nearest double, and points in time of one sum: with equal hashes this would take minutes."""
+    with numbers.write():
+        for i in range(20_000):
+            moment = crealm.RawTimestamp(5 ^ (i << 32), i)
+            numbers.add(Number(d=Decimal(f"0.1{i:030}"), at=moment))
+    assert numbers[Number].group_by().agg(d=count_distinct("d"), t=count_distinct("at")) == [{"d": 20_000, "t": 20_000}]
+    with numbers.write():
+        numbers[Number].delete_all()
+        for text in ["0.10", "0.1", "1E+2", "0.5", "1E+400"]:
+            numbers.add(Number(m=Decimal(text)))
+        for value in [100, 100.0, 0.5]:
+            numbers.add(Number(m=value))
+    assert numbers[Number].group_by().agg(n=count_distinct("m")) == [{"n": 4}]
+
+
+def test_far_dates_and_odd_numbers(numbers):
+    far = crealm.RawTimestamp(253402300800, 0)
+    (odd,) = struct.unpack("<d", struct.pack("<Q", 0x7FF8000000000001))
+    with numbers.write():
+        numbers.add(Number(at=far, m=odd))
+        numbers.add(Number(at=datetime(2020, 1, 2, tzinfo=timezone.utc)))
+    late = numbers[Number].where("at > $0", datetime(9999, 1, 1, tzinfo=timezone.utc))
+    assert late.group_by().agg(x=max("at")) == [{"x": far}]
+    assert [row["at"] for row in numbers[Number].group_by("at").agg(n=count())][0] == far
+    assert math.isnan(numbers[Number].group_by("m").agg(n=count())[0]["m"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rows: rows.group_by(y="(n + 1) AS q, g").agg(n=count()),
+        lambda rows: rows.group_by(y="n + 1, g").agg(n=count()),
+        lambda rows: rows.group_by("n").agg(a=sum("n) AS q, sum(g")),
+        lambda rows: rows.group_by("n").having("a > 0) SORT(a DESC) LIMIT(1").agg(a=count()),
+    ],
+    ids=range(4),
+)
+def test_a_text_is_one_value(numbers, make):
+    with pytest.raises(crealm.QueryError, match="is not one (value|condition)"):
+        make(numbers[Number])
+    rows = numbers[Number].group_by(y="(n + 1) * 2").having("a > 0 AND (a > 1 OR y == 2)").agg(a=count())
+    assert rows == []

@@ -1329,3 +1329,167 @@ def test_frozen_databases_on_many_threads(path):
             one.join()
         assert errors == []
         frozen.close()
+
+
+# ------------------------------------------------------------------------------------------------
+# Rules against each other, and against changes of the schema
+# ------------------------------------------------------------------------------------------------
+
+WORDS = ["size", "text", "TEXT", "first", "last", "limit", "like", "in", "sort", "between", "desc", "distinct", "asc"]
+
+
+@pytest.mark.parametrize("word", [*WORDS, "beginswith", "contains", "ascending", "age"])
+def test_renames_from_and_to_words_of_the_query_language(path, word):
+    class Box(crealm.Model):
+        value: int = crealm.field(name="plain", min=0)
+
+    with crealm.open(path, schema=[Box]) as db, db.write():
+        db["Box"].create(plain=3)
+        db.set_rules("Box", {**db.rules("Box"), "computed": {"twice": "plain * 2"}})
+
+    for old, new in (("plain", word), (word, "other")):
+        renamed = type(
+            "Box",
+            (crealm.Model,),
+            {
+                "__module__": __name__,
+                "__annotations__": {"value": int},
+                "value": crealm.field(name=new, renamed_from=old),
+            },
+        )
+        with crealm.open(path, schema=[renamed]) as db:
+            assert db["Box"][0][new] == 3 and db["Box"][0]["twice"] == 6 and not db.broken_rules()
+            with pytest.raises(crealm.RuleBroken), db.write():
+                db["Box"][0][new] = -1
+
+
+def test_the_limit_of_a_renamed_property_is_replaced(path):
+    def opened(name, old, least):
+        model = type(
+            "Person",
+            (crealm.Model,),
+            {
+                "__module__": __name__,
+                "__annotations__": {name: int},
+                name: crealm.field(min=least, renamed_from=old) if old else crealm.field(min=least),
+            },
+        )
+        return crealm.open(path, schema=[model])
+
+    with opened("age", None, 0) as db, db.write():
+        db["Person"].create(age=1)
+    with opened("years", "age", -5) as db:
+        assert db.rules("Person")["checks"] == [{"name": "years.min", "condition": "years >= -5"}]
+        with db.write():
+            db["Person"][0]["years"] = -3
+    with opened("winters", "years", -7) as db:
+        assert db.rules("Person")["checks"] == [{"name": "winters.min", "condition": "winters >= -7"}]
+
+
+def test_a_base_class_is_renamed_with_its_objects(path):
+    def family(base, **meta):
+        animal = type(
+            base,
+            (crealm.Model,),
+            {
+                "__module__": __name__,
+                "__annotations__": {"name": str},
+                "Meta": type("Meta", (), {"type_property": "type", **meta}),
+            },
+        )
+        body = {"__module__": __name__, "__annotations__": {"breed": str}, "breed": crealm.field(min_length=2)}
+        return animal, type("Dog", (animal,), body)
+
+    animal, dog = family("Animal")
+    with crealm.open(path, schema=[animal]) as db, db.write():
+        db.add(animal(name="a"))
+        db.add(dog(name="d", breed="xx"))
+    beast, dog = family("Beast", renamed_from="Animal")
+    for _ in range(2):
+        with crealm.open(path, schema=[beast]) as db:
+            assert [(type(one), one.type) for one in db[beast].sort("name")] == [(beast, "Beast"), (dog, "Dog")]
+            with pytest.raises(crealm.RuleBroken), db.write():
+                db[dog].one().breed = ""
+            assert not db.broken_rules()
+
+
+def test_many_objects_that_share_the_last_link():
+    nodes = crealm.ClassSchema("A", {"next": "A", "shared": "T"})
+    with crealm.memory(schema=[nodes, crealm.ClassSchema("T", {"x": int})]) as db:
+        rules = {"properties": {"next": {"on_delete": "cascade"}, "shared": {"on_delete": "cascade_last"}}}
+        with db.write():
+            db.set_rules("A", rules)
+            shared = db["T"].create(x=1)
+            rows = [db["A"].create(shared=shared) for _ in range(20_000)]
+            for row, following in zip(rows, rows[1:]):
+                row.next = following
+            other = db["A"].create(shared=shared)
+        with db.write():
+            rows[0].delete()
+        assert (len(db["A"]), len(db["T"])) == (1, 1)
+        with db.write():
+            other.delete()
+        assert (len(db["A"]), len(db["T"])) == (0, 0)
+
+
+def test_a_long_chain_of_objects_that_wait_for_each_other():
+    nodes = crealm.ClassSchema("A", {"n": int, "all": List["A"], "last": "A"})
+    with crealm.memory(schema=[nodes]) as db:
+        rules = {"properties": {"all": {"on_delete": "cascade_last"}, "last": {"on_delete": "cascade_last"}}}
+        with db.write():
+            db.set_rules("A", rules)
+            rows = [db["A"].create(n=n) for n in range(50_000)]
+            for row, following in zip(rows, rows[1:]):
+                row.last = following
+            hub = db["A"].create(n=-1)
+            hub.all = list(reversed(rows))  # Each waits for the one before it.
+        with db.write():
+            hub.delete()
+        assert len(db["A"]) == 0
+
+
+def test_the_primary_key_does_not_change_by_a_rule():
+    with crealm.memory(schema=[crealm.ClassSchema("A", {"id": int, "v": int}, primary_key="id")]) as db:
+        with pytest.raises(crealm.Error, match="primary key"), db.write():
+            db.set_rules("A", {"properties": {"id": {"revision": True}}})
+
+
+def test_a_check_that_is_not_valid_any_more_has_no_effect(path):
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"v": int, "w": int})]) as db, db.write():
+        db["A"].create(v=1)
+        db.set_rules("A", {"checks": ["v + 1 >= 0"]})
+    after = [crealm.ClassSchema("A", {"v": str, "w": int})]
+    with crealm.open(path, schema=after, schema_version=2, migrate=lambda old, new, version: None) as db:
+        with db.write():
+            db["A"][0].w = 5
+        assert "no effect" in db.broken_rules()[0].message
+        with db.write():
+            db["A"][0].delete()
+
+
+def test_a_null_that_a_batch_gives_counts_instead_of_the_rule(path):
+    class Row(crealm.Model):
+        k: int = crealm.field(primary_key=True)
+        a: Optional[int] = crealm.field(file_default=5)
+        n: Optional[int] = crealm.field(auto=True)
+
+    pa = pytest.importorskip("pyarrow")
+    with crealm.open(path, schema=[Row]) as db:
+        with db.write():
+            nothing = pa.array([None], pa.int64())
+            db.add_many(Row, pa.table({"k": [1], "a": nothing, "n": nothing}))
+            db.add_many(Row, [{"k": 2, "a": None}, {"k": 3}, {"k": 4, "a": 7, "n": None}])
+        found = [(row.k, row.a, row.n) for row in db[Row].sort("k")]
+        assert found == [(1, None, None), (2, None, 2), (3, 5, 3), (4, 7, None)]
+
+
+def test_two_rules_never_make_one_value(path):
+    nodes = crealm.ClassSchema("A", {"n": int})
+    with crealm.open(path, schema=[nodes]) as db, db.write():
+        db.set_rules("A", {"properties": {"n": {"auto": True}}})
+
+    class A(crealm.Model):
+        n: int = crealm.field(revision=True)
+
+    with crealm.open(path, schema=[A]) as db:
+        assert db.rules("A")["properties"] == {"n": {"revision": True}}

@@ -256,9 +256,9 @@ public final class Realm: RealmOpening {
         let transaction = try Transaction(try openDatabase(configuration, path))
         defer { transaction.close() }
         try transaction.beginRead()
-        let version = try transaction.group.readSchemaVersion()
+        let version = try transaction.group.readSchemaVersion(), file = try transaction.group.readSchema()
         let changes = try difference(
-            try transaction.group.readSchema(), wanted, configuration.rules, transaction.group,
+            SchemaRenames(configuration.rules, file).applied(to: file), wanted, configuration.rules, transaction.group,
             isMigrating: version != configuration.schemaVersion
         ).changes
         return configuration.schemaMode.resets(changes, from: version, to: configuration.schemaVersion)

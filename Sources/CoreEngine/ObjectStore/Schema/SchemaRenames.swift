@@ -68,6 +68,7 @@ struct SchemaRenames {
         for (old, new) in classes {
             guard let table = try group.table(named: Format.classPrefix + old) else { continue }
             try group.renameTable(table, to: Format.classPrefix + new)
+            try group.renameBase(to: new, from: old)
         }
         for (className, old, new) in properties {
             guard let table = try group.table(named: Format.classPrefix + className),
