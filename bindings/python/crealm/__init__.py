@@ -113,6 +113,7 @@ from .rules import BrokenRule, Savepoint
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 from .versions import PinnedVersion, set_pin_warning
+from .windows import Window
 
 __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
@@ -212,6 +213,7 @@ __all__ = [
     "UnsupportedFormat",
     "UsageError",
     "VersionGone",
+    "Window",
     "WrongKeyError",
     "WrongThreadError",
     "backlinks",

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import sys
+import array as arrays
 from ctypes import byref, c_char, c_char_p, c_void_p, py_object, pythonapi
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from uuid import UUID
 
 from . import _marshal as c
 from ._handle import Handle
-from ._json import from_mixed
 from ._library import lib
+from ._mixed import from_json
 from ._prototypes import ArrowArray, ArrowArrayStream, ArrowRelease, ArrowSchema
+from ._shapes import EXTENSION, MIXED, TARGET, Shape, decimal_of_bytes, pointers, shape_of
+from ._shapes import values as values_of
 from .errors import DataError
-from .values import ObjectId, RawTimestamp, Timestamp
+from .values import Float32, ObjectId, RawTimestamp, Timestamp
 
 _STREAM = b"arrow_array_stream"
 _SCHEMA = b"arrow_schema"
@@ -118,6 +122,40 @@ def _fetch(
     c.check(results, lib.crealm_results_fetch_arrow, first, count, *_paths(names), out, byref(array))
 
 
+def shapes(handle: Handle, names: Optional[Sequence[str]]) -> Tuple[Shape, ...]:
+    """The types of the columns of results."""
+    none, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
+    handle.call(_fetch, 0, 0, names, found.struct, none.struct)
+    return shape_of(found.struct).parts
+
+
+def read(handle: Handle, name: str, shape: Shape, most: int = sys.maxsize) -> List[Any]:
+    """The values of a column, at most `most`, as objects of Python; see `_shapes`. LimitExceeded if it has a time that
+    does not fit into nanoseconds."""
+    found: List[Any] = []
+    while True:
+        array = _Owned(ArrowArray())
+        handle.call(_fetch, len(found), min(_PAGE, most - len(found)), [name], None, array.struct)
+        if not array.struct.length:
+            return found
+        (child,) = pointers(array.struct.n_children, array.struct.children)
+        found += values_of(ArrowArray.from_address(child), shape, 0, array.struct.length)
+
+
+def scan(handle: Handle, name: str) -> None:
+    """Reads a column, and forgets it: to find out whether it can be read."""
+    first = 0
+    while True:
+        array = _Owned(ArrowArray())
+        handle.call(_fetch, first, _PAGE, [name], None, array.struct)
+        if not array.struct.length:
+            return
+        first += array.struct.length
+
+
+_PAGE = BATCH = 65536  # Rows that are read at a time, and rows of a batch of a stream.
+
+
 class Type(NamedTuple):
     """The type of a column: a format of the Arrow interface, and the extension name, which distinguishes types of the
     same format."""
@@ -164,6 +202,27 @@ class Array:
         return self.buffer(0, (self.length + 7) // 8) if self.null_count else None
 
 
+class Numbers(Array):
+    """The values of a column of integers of 64 bits, made of integers of Python."""
+
+    __slots__ = ("_there", "_numbers")
+
+    def __init__(self, numbers: Sequence[Optional[int]]) -> None:
+        self.owner, self._buffers, self._children = None, [], []
+        self.length = len(numbers)
+        self.null_count = sum(number is None for number in numbers)
+        digits = "".join("0" if number is None else "1" for number in reversed(numbers))
+        self._there = int(digits or "0", 2).to_bytes((self.length + 7) // 8, "little")
+        self._numbers = arrays.array("q", (number or 0 for number in numbers)).tobytes()
+
+    def buffer(self, index: int, size: int) -> memoryview:
+        return memoryview(self._numbers if index else self._there)[:size]
+
+    @property
+    def validity(self) -> Optional[memoryview]:
+        return self.buffer(0, (self.length + 7) // 8) if self.null_count else None
+
+
 class Rows:
     """Some columns of some rows, in their own memory."""
 
@@ -186,17 +245,14 @@ def fetch(handle: Handle, first: int, count: int, names: Sequence[str]) -> Rows:
 
 def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows, Type]:
     """As fetch(), with one column, and the type of that column."""
-    none, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
-    handle.call(_fetch, 0, 0, [name], found.struct, none.struct)
-    child = ArrowSchema.from_address(c_void_p.from_address(found.struct.children).value or 0)
-    facts = _metadata(child.metadata)
-    if "realm.primaryKey" in facts:  # A link: read the keys of the objects instead.
+    (shape,) = shapes(handle, [name])
+    if TARGET in shape.facts:  # A link: read the keys of the objects instead.
         return fetch(handle, first, count, [f"{name}.@key"]), OF_PROPERTY[c.P_INT]
     rows = fetch(handle, first, count, [name])
-    if "realm.mixed" in facts:  # A struct whose only part is the text.
+    if MIXED in shape.facts:  # A struct whose only part is the text.
         rows.arrays[0] = rows.arrays[0].children()[0]
-        return rows, Type("u", "")
-    return rows, Type(child.format.decode("ascii"), facts.get(_EXTENSION, ""))
+        return rows, JSON
+    return rows, Type(shape.format, shape.facts.get(EXTENSION, ""))
 
 
 def _aggregate(results: int, query: bytes, arguments: c.Arguments, out: Any) -> None:
@@ -210,48 +266,28 @@ def groups(handle: Handle, query: bytes, arguments: c.Arguments) -> List[List[An
     address = ctypes.addressof(stream.struct)
     if stream.struct.get_schema(address, ctypes.addressof(found.struct)):
         raise _stream_error(stream.struct)
-    children = (c_void_p * found.struct.n_children).from_address(found.struct.children)
-    columns: List[List[Any]] = [[] for _ in children]
+    parts = shape_of(found.struct).parts
+    columns: List[List[Any]] = [[] for _ in parts]
     while True:
         array = _Owned(ArrowArray())
         if stream.struct.get_next(address, ctypes.addressof(array.struct)):
             raise _stream_error(stream.struct)
         if not array.struct.release:
             return columns
-        for column, child, part in zip(columns, children, Rows(array).arrays):
-            column += _column(ArrowSchema.from_address(child), part)
+        for column, shape, part in zip(columns, parts, Rows(array).arrays):
+            column += _column(shape, part)
 
 
-def _column(schema: Any, array: Array) -> List[Any]:
-    facts = _metadata(schema.metadata)
-    if "realm.mixed" in facts:
+def _column(shape: Shape, array: Array) -> List[Any]:
+    if MIXED in shape.facts:
         texts = values(array.children()[0], Type("u", ""))
-        return [None if text is None else from_mixed(text) for text in texts]
-    return values(array, Type(schema.format.decode("ascii"), facts.get(_EXTENSION, "")))
+        return [None if text is None else from_json(text, is_plain=True) for text in texts]
+    return values(array, Type(shape.format, shape.facts.get(EXTENSION, "")))
 
 
 def _stream_error(stream: Any) -> DataError:
     text = stream.get_last_error(ctypes.addressof(stream)) or b""
     return DataError(text.decode("utf-8", "replace"))
-
-
-_EXTENSION = "ARROW:extension:name"
-
-
-def _metadata(address: Optional[int]) -> Dict[str, str]:
-    """The metadata of a schema. In memory: the number of pairs, then each text after its length."""
-    if not address:
-        return {}
-
-    def number(at: int) -> int:
-        return ctypes.c_int32.from_address(at).value
-
-    texts, at = [], address + 4
-    for _ in range(2 * number(address)):
-        size = number(at)
-        texts.append(ctypes.string_at(at + 4, size).decode("utf-8"))
-        at += 4 + size
-    return dict(zip(texts[::2], texts[1::2]))
 
 
 # ------------------------------------------------------------------------------------------------
@@ -322,12 +358,29 @@ def _fixed(width: int, read: Callable[[bytes], Any]) -> Callable[[Array], List[A
     return values
 
 
-def _decimal(data: bytes) -> Any:
-    low, high = struct.unpack("=QQ", data)
-    return c.decimal_from_bits(high, low)
+def _mixed_values(array: Array) -> List[Any]:
+    """Values of type Any: not-a-number is a float here, not a mark."""
+    found = [None if not text else from_json(text) for text in _texts(array)]
+    for place, value in enumerate(found):
+        if type(value) is dict and list(value.values()) == ["NaN"]:
+            found[place] = {"$float": float("nan"), "$float32": Float32("nan")}.get(next(iter(value)), value)
+    return found
 
+
+def decimal_bytes(value: Any) -> bytes:
+    """The 16 bytes of a number in a column."""
+    high, low = c.decimal_to_bits(value)
+    return struct.pack("=QQ", low, high)
+
+
+def object_id_of(data: bytes) -> ObjectId:
+    return ObjectId(data)
+
+
+JSON = Type("u", "realm.mixed")  # The texts of values of type Any.
 
 _READERS: Dict[Type, Callable[[Array], List[Any]]] = {
+    JSON: _mixed_values,
     Type("l", ""): _numbers("q"),
     Type("g", ""): _numbers("d"),
     Type("f", ""): _numbers("f"),
@@ -338,7 +391,7 @@ _READERS: Dict[Type, Callable[[Array], List[Any]]] = {
     Type("tss:UTC", ""): _timestamps(1_000_000_000),
     Type("u", ""): _texts,
     Type("z", ""): _binaries,
-    Type("w:16", "realm.decimal128"): _fixed(16, _decimal),
+    Type("w:16", "realm.decimal128"): _fixed(16, decimal_of_bytes),
     Type("w:12", "realm.objectid"): _fixed(12, ObjectId),
     Type("w:16", "arrow.uuid"): _fixed(16, lambda data: UUID(bytes=data)),
 }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import struct
 from array import array
 from ctypes import byref, c_void_p
@@ -24,13 +23,19 @@ from . import _library, _marshal as c
 from ._handle import Owner
 from ._library import lib
 from ._prototypes import ArrowArray, ArrowArrayStream, ArrowSchema
-from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, SchemaError
+from .errors import ConstraintError, DataError, Error, NotSupportedError, SchemaError
 from .families import uniform
 from .schema import BoundClass
 from .values import ObjectId, Timestamp, timestamp_ns
 
 MODES = {"error": 0, "modified": 1, "all": 2}
 Buffer = Union[bytes, "array[Any]"]
+
+
+def metadata(key: str, value: str) -> bytes:
+    """Metadata of a column with one pair: their number, then each text after its length."""
+    pair = [text.encode("utf-8") for text in (key, value)]
+    return struct.pack("=i", 1) + b"".join(struct.pack("=i", len(text)) + text for text in pair)
 
 
 class NotPlain(Exception):
@@ -144,6 +149,28 @@ def _single(kind: int, values: Sequence[Any]) -> Packed:
     return Packed(form, (there, *buffers))
 
 
+def single(kind: int, values: Sequence[Any]) -> Packed:
+    """Values of exactly the type of a property, and None."""
+    exact, stand_in, pack = _PACKERS[kind]
+    there = validity(values)
+    form, buffers = pack(values if there is None else [stand_in if value is None else value for value in values])
+    return Packed(form, (there, *buffers))
+
+
+def validity(values: Sequence[Any]) -> Optional[bytes]:
+    """The validity bitmap of values; None if no value is None."""
+    flags = bytes([value is not None for value in values])
+    return None if all(flags) else _bits(flags)
+
+
+def ends_of(values: Sequence[Any]) -> "array[int]":
+    """The offsets of collections: 0, then the end of each; None has no elements."""
+    wide, ends = _offsets(0 if value is None else len(value) for value in values)
+    if wide:
+        raise DataError("The collections of one batch have too many elements", hint="Choose a smaller batch.")
+    return ends
+
+
 _COLLECTIONS: Dict[int, Set[type]] = {
     c.C_LIST: {list, tuple},
     c.C_SET: {list, tuple, set, frozenset},
@@ -193,6 +220,10 @@ class Table:
         schema, values = ArrowSchema(), ArrowArray()
         schema.format, schema.name = packed.format.encode(), name.encode("utf-8")
         schema.release = values.release = _keep
+        if packed.metadata:
+            memory = ctypes.create_string_buffer(packed.metadata, len(packed.metadata))
+            schema.metadata = ctypes.addressof(memory)
+            self._kept.append(memory)
         values.length, values.null_count = length, -1
         buffers = (c_void_p * len(packed.buffers))(*map(self._address, packed.buffers))
         values.n_buffers, values.buffers = len(buffers), ctypes.addressof(buffers)
@@ -301,60 +332,86 @@ def add(owner: Owner, bound: BoundClass, length: int, columns: Sequence[Tuple[st
 _get_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
-def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch: int) -> int:
-    """Writes the rows of an object with __arrow_c_stream__, and returns their number."""
-    capsule = source.__arrow_c_stream__()
-    stream = ArrowArrayStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
-    schema = ArrowSchema()
-    _check(stream, stream.get_schema(byref(stream), byref(schema)))
+def capsule_of(source: Any) -> Any:
+    """The capsule of an object with __arrow_c_stream__. DataError if the object cannot make it."""
+    try:
+        return source.__arrow_c_stream__()
+    except (Error, MemoryError):
+        raise
+    except Exception as error:
+        raise DataError(f"The data cannot be read: {error}") from error
+
+
+def stream_of(capsule: Any) -> ArrowArrayStream:
+    """The stream in a capsule, which must stay alive meanwhile."""
+    return ArrowArrayStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
+
+
+def check_columns_allowed(bound: BoundClass, update: str) -> None:
+    """NotSupportedError if columns cannot change objects of a class."""
     if bound.type_name and update != "error" and bound.primary_key is not None:
         raise NotSupportedError(
             f"{bound.name} shares its class of the file with others: columns cannot change its objects",
             hint="Give the rows as dictionaries.",
         )
-    done = 0
-    try:
-        while True:
-            rows = ArrowArray()
-            _check(stream, stream.get_next(byref(stream), byref(rows)))
-            if not rows.release:
-                return done
-            try:
-                whole = _Completed(bound, schema, rows)
-                done += _add_array(owner, bound, whole.schema, whole.rows, update, batch, done)
-            finally:
-                _release(rows)
-    finally:
-        _release(schema)
 
 
-class _Completed:
-    """A batch, with the columns that its class needs beside those of the batch; see `families`. The structs refer to
-    the memory of the batch."""
+class JoinedTable:
+    """A batch of columns of a source, of packed columns, and of those columns that the class needs beside them; see
+    `families`. The structs refer to the memory of the source."""
 
-    def __init__(self, bound: BoundClass, schema: ArrowSchema, rows: ArrowArray) -> None:
-        self.schema, self.rows = schema, rows
-        if not bound.type_name:
-            return
-        names = [ArrowSchema.from_address(child).name.decode("utf-8") for child in _children(schema)]
-        for name, child in zip(names, _children(rows)):
-            facts = bound.find(name) if bound.has(name) else None
-            if facts is not None and not facts.flags & c.NULLABLE and _has_null(ArrowArray.from_address(child)):
-                raise ConstraintError(f"{bound.where(facts)}: Cannot be None", code=3002)
-        length = rows.offset + rows.length
-        added = bound.added(names)
-        self._table = Table(length, [(name, _column(bound.find(name), [value] * length)) for name, value in added])
-        self._kept: List[Any] = []
-        self.schema = self._joined(ArrowSchema, schema, self._table.schema)
-        self.rows = self._joined(ArrowArray, rows, self._table.array)
+    def __init__(self, bound: BoundClass, length: int, packed: Sequence[Tuple[str, Packed]], part: Any) -> None:
+        columns = list(packed)
+        names = [name for name, _ in columns]
+        if part is not None:
+            names += [_name_of(_children(part.schema)[place]) for place in part.taken]
+        if bound.type_name:
+            self._check_nulls(bound, length, packed, part)
+            columns += [(name, _column(bound.find(name), [value] * length)) for name, value in bound.added(names)]
+        self._table = Table(length, columns)
+        self.schema, self.array = self._table.schema, self._table.array
+        self._kept: List[Any] = [part]
+        if part is not None:
+            self._join(part, length)
 
-    def _joined(self, kind: Any, one: Any, other: Any) -> Any:
-        made = kind.from_buffer_copy(one)
-        children = [*_children(one), *_children(other)]
-        made.n_children, pointers = len(children), (c_void_p * len(children))(*children)
-        made.children = ctypes.addressof(pointers)
-        self._kept.append(pointers)
-        return made
+    def _join(self, part: Any, length: int) -> None:
+        """Puts the columns of a source in front of the packed ones. The array of the source begins at some row; each of
+        its columns gets that offset."""
+        schemas, arrays = _children(part.schema), _children(part.rows)
+        taken = []
+        for place in part.taken:
+            child = ArrowArray.from_buffer_copy(ArrowArray.from_address(arrays[place]))
+            child.offset += part.rows.offset + part.first
+            child.length, child.null_count = length, child.null_count if child.null_count == 0 else -1
+            taken.append(child)
+        self._kept.append(taken)
+        for struct_, found in (
+            (self.schema, [*(schemas[place] for place in part.taken), *_children(self.schema)]),
+            (self.array, [*map(ctypes.addressof, taken), *_children(self.array)]),
+        ):
+            pointers = (c_void_p * len(found))(*found)
+            struct_.n_children, struct_.children = len(found), ctypes.addressof(pointers)
+            self._kept.append(pointers)
+
+    def _check_nulls(self, bound: BoundClass, length: int, packed: Sequence[Tuple[str, Packed]], part: Any) -> None:
+        """ConstraintError if a property that the class requires is null: in the class of the file it may be null."""
+        refused = [name for name, one in packed if one.buffers[0] is not None and _requires(bound, name)]
+        if part is not None:
+            for place in part.taken:
+                name = _name_of(_children(part.schema)[place])
+                if _requires(bound, name) and has_null(ArrowArray.from_address(_children(part.rows)[place])):
+                    refused.append(name)
+        if refused:
+            raise ConstraintError(f"{bound.where(bound.find(refused[0]))}: Cannot be None", code=3002)
+
+
+def _name_of(address: int) -> str:
+    name: bytes = ArrowSchema.from_address(address).name
+    return name.decode("utf-8")
+
+
+def _requires(bound: BoundClass, name: str) -> bool:
+    return bound.has(name) and bound.find(name).collection == c.C_NONE and not bound.find(name).flags & c.NULLABLE
 
 
 def _children(struct_: Union[ArrowSchema, ArrowArray]) -> Sequence[int]:
@@ -362,7 +419,7 @@ def _children(struct_: Union[ArrowSchema, ArrowArray]) -> Sequence[int]:
     return (c_void_p * struct_.n_children).from_address(struct_.children)[:] if struct_.n_children else []
 
 
-def _has_null(array: ArrowArray) -> bool:
+def has_null(array: ArrowArray) -> bool:
     if array.null_count >= 0:
         return bool(array.null_count)
     bits = c_void_p.from_address(array.buffers).value if array.n_buffers else None
@@ -374,26 +431,7 @@ def _has_null(array: ArrowArray) -> bool:
     return bool(there < array.length)
 
 
-def _add_array(
-    owner: Owner, bound: BoundClass, schema: ArrowSchema, rows: ArrowArray, update: str, batch: int, before: int
-) -> int:
-    part = ArrowArray.from_buffer_copy(rows)
-    done = 0
-    while done < rows.length:
-        part.offset, part.length = rows.offset + done, min(batch, rows.length - done)
-        try:
-            owner.call(create, bound.key, schema, part, MODES[update])
-        except Error as error:
-            error.message = re.sub(r"^Row (\d+)", lambda m: f"Row {before + done + int(m[1])}", error.message)
-            error.args = (error.message, *error.args[1:])
-            if isinstance(error, InvalidatedError):  # The target of a link does not exist: the data are wrong.
-                raise DataError(error.message, code=error.code) from None
-            raise
-        done += part.length
-    return done
-
-
-def _check(stream: ArrowArrayStream, code: int) -> None:
+def check(stream: ArrowArrayStream, code: int) -> None:
     if code:
         said = stream.get_last_error(byref(stream))
         reason = said.decode("utf-8", "replace") if said else os.strerror(code)
@@ -403,6 +441,6 @@ def _check(stream: ArrowArrayStream, code: int) -> None:
 _RELEASE = ctypes.CFUNCTYPE(None, c_void_p)
 
 
-def _release(struct_: Union[ArrowSchema, ArrowArray]) -> None:
+def release(struct_: Union[ArrowSchema, ArrowArray]) -> None:
     if struct_.release:
         _RELEASE(struct_.release)(ctypes.addressof(struct_))

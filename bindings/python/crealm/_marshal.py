@@ -300,11 +300,11 @@ def _number(value: Any) -> float:
         raise _mismatch("float", value)
     if isinstance(value, float):
         return value
-    if isinstance(value, (str, bytes, Decimal)):
+    if isinstance(value, (str, bytes, bytearray, memoryview, Decimal)):
         raise _mismatch("float", value)
     try:
         number = float(value)
-    except TypeError:
+    except (TypeError, ValueError):
         raise _mismatch("float", value) from None
     except OverflowError:
         raise LimitExceeded(f"{value} is too large for a float") from None

@@ -333,19 +333,28 @@ class Loop:
 
 
 def rows(
-    db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any], keeps_deleted: bool
-) -> Iterator[Optional[Row]]:
-    """The rows of a snapshot, forwards or backwards. `at` reads a single row. A deleted row is None if
-    `keeps_deleted`, else it is left out."""
-    return chain.from_iterable(_parts(Loop(db, handle, class_key), total, step, at, keeps_deleted))
+    db: Session,
+    handle: Handle,
+    class_key: int,
+    start: int,
+    end: int,
+    step: int,
+    at: Callable[[int], Any],
+    keeps_deleted: bool,
+) -> Iterator[Any]:
+    """The rows of a snapshot from `start` to `end`, forwards or backwards. `at` reads a single row. A deleted row is
+    None if `keeps_deleted`, else it is left out."""
+    return chain.from_iterable(_parts(Loop(db, handle, class_key), start, end, step, at, keeps_deleted))
 
 
-def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any], keeps_deleted: bool) -> Iterator[Iterator[Any]]:
-    done = 0
+def _parts(
+    loop: Loop, start: int, end: int, step: int, at: Callable[[int], Any], keeps_deleted: bool
+) -> Iterator[Iterator[Any]]:
+    done, total = 0, end - start
     with closing(loop):
         while done < total:
             count = min(loop.size, total - done)
-            first = done if step > 0 else total - done - count
+            first = start + done if step > 0 else end - done - count
             page = loop.read(first, count, step)
             left = count
             if page is not None:

@@ -122,6 +122,15 @@ class _Ready(NamedTuple):
     encoded: c.Encoded
 
 
+def equalities(db: Session, bound: Optional[BoundClass], values: Mapping[Any, Any]) -> Tuple[str, Tuple[Any, ...]]:
+    """The text of the condition that properties have values, or one of several values, and its arguments."""
+    parts = [
+        f"{stored_path(db, bound, path)} {'IN' if _is_many(value) else '=='} ${number}"
+        for number, (path, value) in enumerate(values.items())
+    ]
+    return " AND ".join(parts) or "TRUEPREDICATE", tuple(values.values())
+
+
 class _Writer:
     """Writes conditions as text; `values` are those of $0, $1 and so on."""
 

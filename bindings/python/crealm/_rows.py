@@ -12,7 +12,7 @@ from uuid import UUID
 from . import _marshal as c
 from .errors import DataError
 from .schema import BoundClass
-from .values import ObjectId
+from .values import ObjectId, Timestamp, timestamp_ns
 
 
 def named_rows(rows: Iterable[Any], names: List[str]) -> Iterator[Dict[str, Any]]:
@@ -32,10 +32,19 @@ def boolean_of(text: str) -> bool:
         raise ValueError(f"{text!r} is neither true nor false") from None
 
 
-def _time(text: str) -> datetime:
-    """A time in ISO format. A text without a time zone is UTC."""
-    made = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith("Z") else text)
-    return made if made.tzinfo else made.replace(tzinfo=timezone.utc)
+_FRACTION = re.compile(r"(?<=[0-9])[.,]([0-9]{7,9})(?![0-9])")
+
+
+def time_of(text: str) -> datetime:
+    """A time in ISO format, with up to nine digits of a second. A text without a time zone is UTC."""
+    text = text.strip()
+    fraction = _FRACTION.search(text)
+    digits = fraction[1].ljust(9, "0") if fraction else ""
+    if fraction:
+        text = f"{text[: fraction.start()]}.{digits[:6]}{text[fraction.end() :]}"
+    made = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text)
+    made = made if made.tzinfo else made.replace(tzinfo=timezone.utc)
+    return Timestamp.from_ns(timestamp_ns(made) + int(digits[6:]), made.tzinfo) if digits else made
 
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -79,7 +88,7 @@ _READERS: Dict[int, Callable[[str], Any]] = {
     c.P_STRING: str,
     c.P_MIXED: str,
     c.P_BINARY: bytes.fromhex,
-    c.P_TIMESTAMP: _time,
+    c.P_TIMESTAMP: time_of,
     c.P_FLOAT: float_of,
     c.P_DOUBLE: float_of,
     c.P_DECIMAL: decimal_of,

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import enum
 import html
-from typing import Any, Iterable, List, Sequence
+import sys
+from collections.abc import Mapping, Sequence, Set
+from datetime import date, datetime
+from decimal import Decimal
+from itertools import islice
+from typing import Any, Iterable, List
+from uuid import UUID
 
-ROWS, COLUMNS = 10, 20  # The limits of an HTML table.
+from .errors import UsageError
+from .values import ObjectId
+
+ROWS, COLUMNS = 10, 48  # The limits of an HTML table.
+_ELEMENTS = 5  # The elements of a collection that a cell shows.
 
 
 def cut(text: str, width: int) -> str:
@@ -25,6 +36,17 @@ def brief(value: Any, width: int = 60) -> str:
         return cut(repr(value), width)
     except Exception as error:
         return f"<{type(value).__name__}: {type(error).__name__}>"
+
+
+def told(value: Any, width: int = 60) -> str:
+    """A value in the message of an error: as brief(), but with the first elements of a collection."""
+    if type(value) in (list, tuple, set, dict) and value:
+        first = dict(islice(value.items(), 20)) if isinstance(value, dict) else list(islice(value, 20))
+        try:
+            return cut(repr(first), width)
+        except Exception:
+            pass
+    return brief(value, width)
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], missing: int = 0) -> str:
@@ -50,9 +72,61 @@ def _plain(value: Any) -> str:
     """The content of a cell: texts without quotes; empty for None."""
     if value is None:
         return ""
-    return cut(value[:61], 60) if isinstance(value, str) else brief(value)
+    if isinstance(value, str) and not isinstance(value, enum.Enum):
+        return cut(value[:61], 60)
+    try:
+        return cut(_read(value), 60)
+    except Exception:
+        return brief(value)  # Shows the exception, too.
+
+
+def _read(value: Any) -> str:
+    """A value as people read it."""
+    if isinstance(value, enum.Enum):
+        return str(value.name)
+    if isinstance(value, (Decimal, UUID, ObjectId)):
+        return str(value)
+    if isinstance(value, datetime):
+        text = value.isoformat(" ")
+        rest = getattr(value, "nanosecond", 0)
+        if rest:
+            place = len("2000-01-01 00:00:00")
+            text = f"{text[:place]}.{value.microsecond:06}{rest:03}{text[place + (7 if value.microsecond else 0):]}"
+        return text.replace("+00:00", " UTC")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return f"{len(value):,} bytes" + (f": {value[:16].hex()}" if value else "")
+    if hasattr(type(value), "_read_brief"):
+        return str(value._read_brief())
+    if isinstance(value, (Mapping, Sequence, Set)):
+        return _elements(value)
+    return brief(value)
+
+
+def _elements(values: Any) -> str:
+    """The first elements of a collection, and the number of the others."""
+    count = len(values)
+    if isinstance(values, Mapping):
+        pairs = islice(values.items(), _ELEMENTS)
+        shown = [f"{cut(str(key), 20)}: {cut(_plain(element), 30)}" for key, element in pairs]
+    else:
+        shown = [cut(_plain(element), 30) or "–" for element in islice(iter(values), _ELEMENTS)]
+    more = [f"… {count:,} in all"] if count > len(shown) else []
+    return cut(", ".join(shown), 60 - len(more) * 20) + (f", {more[0]}" if more else "") if count else "empty"
 
 
 def _cell(content: str) -> str:
     # Characters that cannot be encoded, such as a lone surrogate, would break the page.
     return html.escape(content.encode("utf-8", "replace").decode("utf-8"))
+
+
+def refuse_frame(package: str, depth: int = 2) -> None:
+    """UsageError if a package that makes frames calls the caller: it would read objects as rows without names, because
+    results are sequences."""
+    caller = sys._getframe(depth).f_globals.get("__name__") or ""
+    if caller.startswith(f"{package}."):
+        raise UsageError(
+            f"{package}.DataFrame(…) cannot read objects",
+            hint=f"Use to_{package}(), or {package}.DataFrame(….select()) where the columns need no conversion."
+            if package == "polars" else f"Use to_{package}().")

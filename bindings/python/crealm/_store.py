@@ -141,7 +141,11 @@ class Plan:
         if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping, Row)):
             kind = "set" if facts.collection == c.C_SET else "list"
             raise TypeMismatch(f"Needs a {kind}, not {type(values).__name__}")
-        return [self.element(facts, value, depth) for value in values]
+        try:
+            elements = iter(values)
+        except TypeError:  # An array of numpy without dimensions.
+            raise TypeMismatch(f"Needs a list, not {type(values).__name__}") from None
+        return [self.element(facts, value, depth) for value in elements]
 
     def element(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
         """A value for a single-valued property, for an element of a list or set, or for a key of a dictionary.

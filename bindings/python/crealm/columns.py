@@ -21,7 +21,17 @@ once: the result stays valid when the database moves on or is closed.
     dict                    map
     Any                     struct with one string, json: docs/columns.md
 
-add_many() restores all of these, also from pandas and polars, which drop the Arrow metadata of columns.
+These are the types of select(). to_pandas(), to_polars() and to_arrow() have values instead of bytes:
+
+                        to_pandas()             to_polars()                 to_arrow()
+    Decimal             Decimal                 Decimal, or texts           decimal128, or the extension type
+    ObjectId            ObjectId                text                        the extension type, as ObjectId
+    UUID                UUID                    text                        the extension type, as UUID
+    list, set, dict     list, dict              as in Arrow                 as in Arrow
+    Any                 its value               its type, if all are of     struct with JSON
+                                                one type; else as in Arrow
+
+add_many() restores all of these: out and in again gives equal objects.
 
 For enums and dates (see `kinds`) Arrow has the stored values; col[i], loops and to_list() return members and dates.
 """
@@ -33,7 +43,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 
 from . import _arrow, _frames
 from ._handle import Handle
-from .errors import DataError, LimitExceeded, NotSupportedError, QueryError
+from ._shown import COLUMNS, ROWS, table, text
+from .errors import DataError, Error, LimitExceeded, NotSupportedError, QueryError
 from .expressions import Path
 from .kinds import Kind
 
@@ -49,18 +60,23 @@ _FIXED: Dict[str, Tuple[str, int, str]] = {
     "g": ("d", 8, "<f8"),
     "f": ("f", 4, "<f4"),
     "tsn:UTC": ("q", 8, "<M8[ns]"),
+    "tsu:UTC": ("q", 8, "<M8[us]"),
+    "tsm:UTC": ("q", 8, "<M8[ms]"),
+    "tss:UTC": ("q", 8, "<M8[s]"),
     "b": ("?", 1, "|b1"),
 }
 
 
+TIMES = {"ns": "tsn:UTC", "us": "tsu:UTC", "ms": "tsm:UTC", "s": "tss:UTC"}  # The formats of points in time.
 _NO_VALUE: Any = object()
 
 
 class Column(Sequence[Any]):
     """The values of a column, in their own memory. col[i], len(col), loops and to_list() return the same values as
-    attributes; for links the key of the object, for Any the JSON text.
+    attributes; for links the key of the object, for Any plain lists and dictionaries, and for links in it dictionaries
+    such as {"$class": "Person", "$primaryKey": 5}.
 
-    Numbers, bools and points in time (as nanoseconds since 1970) can be used without a copy: `values` is a memoryview,
+    Numbers, bools and points in time (in `unit` since 1970) can be used without a copy: `values` is a memoryview,
     and numpy.asarray(col) an array. From Python 3.12 on memoryview(col) works, too, except for points in time, because
     numpy would see plain integers. If `validity` marks a value as None, its number in `values` has no meaning. In an
     array of numpy, None is NaN among floats and NaT among points in time. Integers and bools with None need
@@ -75,6 +91,11 @@ class Column(Sequence[Any]):
         self._kind = kind
         self._values: Optional[List[Any]] = None
         self._bytes: Optional[memoryview] = None
+
+    @property
+    def unit(self) -> Optional[str]:
+        """The unit of points in time: "ns", "us", "ms" or "s"; None for other values."""
+        return next((unit for unit, form in TIMES.items() if form == self._type.format), None)
 
     def __len__(self) -> int:
         return self._array.length
@@ -113,14 +134,15 @@ class Column(Sequence[Any]):
         if self.null_count:
             raise BufferError("Some values are None, for which a buffer has no number: `values` and `validity` have both")
         # numpy prefers a buffer to `__array_interface__`, but a buffer has no type for points in time.
-        if self._type.format == "tsn:UTC":
-            raise BufferError("Points in time have no buffer of their own: `values` has their nanoseconds since 1970")
+        if self.unit is not None:
+            raise BufferError("Points in time have no buffer of their own: `values` has their numbers since 1970")
         return self.values
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        """numpy reads this first. AttributeError if the values are no numbers, or some are None."""
-        if self._type.format not in _FIXED or self.null_count:
+        """numpy reads this first. AttributeError if the values are no numbers, or some are None, or they are points in
+        time: of those numpy would make integers where the program asks for objects."""
+        if self._type.format not in _FIXED or self.null_count or self.unit is not None:
             raise AttributeError("__array_interface__")
         return {"version": 3, "shape": (len(self),), "typestr": self._fixed()[2], "data": self.values.cast("B")}
 
@@ -134,7 +156,8 @@ class Column(Sequence[Any]):
             raise ValueError("Values of which some are None are copied for numpy")
         found = self.to_masked()
         if not self.null_count:
-            return found.data if dtype is None else found.data.astype(dtype)
+            values = found.data.copy() if copy else found.data
+            return values if dtype is None else values.astype(dtype, copy=False)
         kind = found.dtype if dtype is None else numpy.dtype(dtype)
         if kind.kind not in "fcmM":
             raise DataError(
@@ -188,6 +211,16 @@ class Column(Sequence[Any]):
         return f"<Column of {len(self)} values>"
 
 
+class _Objects(Column):
+    """A column of objects of Python."""
+
+    __slots__ = ()
+
+    def __init__(self, values: List[Any], kind: Optional[Kind]) -> None:
+        super().__init__(_arrow.Numbers([None if value is None else 0 for value in values]), _arrow.Type("", ""), kind)
+        self._values = values if kind is None else [None if value is None else kind.read(value) for value in values]
+
+
 class Columnar:
     """Base of everything that can be read by columns: results, tables, and lists and sets of objects."""
 
@@ -223,33 +256,55 @@ class Columnar:
         a write."""
         return Selection(self._frozen_rows(), [column_name(column) for column in columns])
 
-    def to_arrow(self, *columns: Any) -> "pyarrow.Table":
-        """A table of pyarrow with some columns; without names with all properties."""
-        import pyarrow
+    def to_arrow(self, *columns: Any, timestamps: Optional[str] = None) -> "pyarrow.Table":
+        """A table of pyarrow with some columns; without names with all properties. timestamps: as for to_pandas();
+        "object" means texts."""
+        return _frames.arrow_table(self, [column_name(column) for column in columns], timestamps)
 
-        return pyarrow.RecordBatchReader.from_stream(self.select(*columns) if columns else self).read_all()
-
-    def to_pandas(self, *columns: Any) -> "pandas.DataFrame":
+    def to_pandas(self, *columns: Any, timestamps: Optional[str] = None) -> "pandas.DataFrame":
         """A DataFrame of pandas; also needs pyarrow. A column of integers with None has the type Int64, because in the
-        column of floats that pandas would make large integers lose digits."""
-        return _frames.frame_of(self.to_arrow(*columns))
+        column of floats that pandas would make large integers lose digits.
 
-    def to_polars(self, *columns: Any) -> "polars.DataFrame":
-        """A DataFrame of polars."""
-        import polars
+        timestamps: the unit of points in time: "ns", "us", "ms" or "s"; DataError, with column, row and value, if a
+                    time is not exact in it. "object" makes objects of Python. None chooses for each column the finest
+                    unit that has all values exactly: nanoseconds, unless a time is before 1677 or after 2262."""
+        return _frames.pandas_frame(self, [column_name(column) for column in columns], timestamps)
 
-        return polars.DataFrame(self.select(*columns))  # polars would read `self` as a sequence, not as a stream.
+    def to_polars(self, *columns: Any, timestamps: Optional[str] = None) -> "polars.DataFrame":
+        """A DataFrame of polars. timestamps: as for to_pandas(); "object" means texts."""
+        return _frames.polars_frame(self, [column_name(column) for column in columns], timestamps)
 
-    def column(self, name: Any) -> Column:
+    def column(self, name: Any, *, timestamps: Optional[str] = None) -> Column:
         """The values of one column. NotSupportedError for collections and embedded objects, LimitExceeded for
-        texts of more than two gigabytes."""
+        texts of more than two gigabytes. timestamps: as for to_pandas(); if no unit has all times exactly, the column
+        has them as objects of Python, without `values`."""
+        _frames.check_unit(timestamps)
         handle, name = self._rows_handle(), column_name(name)
-        rows, type = _arrow.fetch_typed(handle, 0, sys.maxsize, name)
+        (shape,) = _arrow.shapes(handle, [name])
+        try:
+            rows, type = _arrow.fetch_typed(handle, 0, sys.maxsize, name)
+        except LimitExceeded:
+            if not shape.is_time:
+                raise
+            return self._times(name, _frames.values_of_rows(self._results(), name), timestamps)
         if _arrow.fetch(handle, rows.length, 1, ()).length:
             raise LimitExceeded(f"{name!r} is too large for one column", hint="to_arrow() gives it in pieces.")
         if not _arrow.can_read(type):
             raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
+        if shape.is_time and timestamps not in (None, "ns"):
+            return self._times(name, _arrow.values(rows.arrays[0], type), timestamps)
         return Column(rows.arrays[0], type, self._kind_of(name))
+
+    def _times(self, name: str, values: List[Any], unit: Optional[str]) -> Column:
+        """A column of points in time that are not nanoseconds."""
+        times = _frames.in_unit(values, unit, name)
+        if times is None:
+            return _Objects(values, self._kind_of(name))
+        return Column(_arrow.Numbers(times.numbers), _arrow.Type(TIMES[times.unit], ""), self._kind_of(name))
+
+    def _results(self) -> Any:
+        """The results with the rows."""
+        raise NotImplementedError
 
 
 def column_name(column: Any) -> str:
@@ -278,3 +333,18 @@ class Selection:
 
     def __arrow_c_schema__(self) -> Any:
         return _arrow.schema(self._rows._rows_handle(), self._columns)
+
+    def __repr__(self) -> str:
+        return f"<Selection of {len(self._columns or ()) or 'all'} columns>"
+
+    def _repr_html_(self) -> str:
+        """A table of the first rows, for Jupyter."""
+        try:
+            handle = self._rows._rows_handle()
+            shapes = _arrow.shapes(handle, self._columns)
+            names = list(self._columns or (shape.name for shape in shapes))
+            columns = [_arrow.read(handle, name, shape, ROWS) for name, shape in zip(names[:COLUMNS], shapes)]
+            count = len(self._rows)  # type: ignore[arg-type]
+            return table(f"{count:,} rows, {len(names)} columns", names, list(zip(*columns)), max(count - ROWS, 0))
+        except Error:
+            return text(self)

@@ -10,7 +10,7 @@ import weakref
 from datetime import datetime, timedelta, timezone
 from functools import partial
 from itertools import islice
-from types import MappingProxyType, TracebackType
+from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -30,10 +30,11 @@ from typing import (
     overload,
 )
 
-from . import _batches, _frames, _library, _marshal as c, rules as _rules
+from . import _batches, _inferred, _intake, _library, _marshal as c, rules as _rules
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
+from ._copies import Copies
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
@@ -45,20 +46,22 @@ from .errors import (
     ClosedError,
     DataError,
     Error,
+    Interrupted,
     InvalidatedError,
     NotSupportedError,
     OutOfRange,
     ReadOnlyError,
+    SchemaError,
     UsageError,
 )
 from .families import Families, narrowed
 from .faults import Fault, Faults
 from .frozen import Freezable
-from .inspection import Location, LocationNode, LocationPart, Space
+from .inspection import Location, LocationNode, LocationPart, Space, Spaces
 from .objects import Object, Subtable, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .rules import BrokenRule, Savepoint
-from .schema import BoundClass, ClassSchema
+from .schema import BoundClass, Classes, ClassSchema, class_facts
 from .versions import PinnedVersion
 from .writing import AsyncBlock, AsyncWrite, WriteCall
 
@@ -105,7 +108,7 @@ class Database(Session):
         models: Optional[Mapping[str, Type[Model]]] = None,
         families: Families = Families(),
         secret: c.Secret = c.Secret(),
-        reopen: Optional[Callable[[c.Secret], Database]] = None,
+        reopen: Optional[Callable[..., Database]] = None,
         timeout: Optional[float] = None,
     ) -> None:
         self._secret = secret
@@ -135,7 +138,7 @@ class Database(Session):
     def schema(self) -> Mapping[str, ClassSchema]:
         """The declarations of all classes, by name."""
         self._owner.check()
-        return MappingProxyType({name: bound.schema for name, bound in self._by_name.items()})
+        return Classes({name: bound.schema for name, bound in self._by_name.items()})
 
     @overload
     def __getitem__(self, class_name: Type[M]) -> Table[M]: ...
@@ -373,6 +376,8 @@ class Database(Session):
         *,
         columns: Optional[Sequence[str]] = None,
         batch: int = 10_000,
+        chunksize: Optional[int] = None,
+        progress: Optional[Progress] = None,
     ) -> int:
         """Adds an object for each row, and returns the number of rows.
 
@@ -382,15 +387,19 @@ class Database(Session):
                    value makes an embedded object, or a new object to link to. Model instances are
                    accepted, too;
                  - tuples or lists of values for `columns`;
-                 - a DataFrame of pandas or polars, a table of pyarrow, or anything else with
-                   __arrow_c_stream__: its columns have the names of properties. A link is the primary
-                   key of its target, which exists or is in the same batch;
+                 - a DataFrame, LazyFrame or Series of pandas or polars, a table of pyarrow, or anything else
+                   with __arrow_c_stream__: its columns have the names of properties. A link is the primary
+                   key of its target, which exists or is in the same batch. Texts become UUIDs, ObjectIds,
+                   decimals and times where the property has that type, and floats without a fraction
+                   integers; not-a-number in a column of pandas is None if the property may be None;
                  - the path of a CSV file, or an open one: its first line has the names. An empty field
                    is None if the property may be None.
         update:  as for add(); "all" writes all values of a row, "modified" those that differ. None means
                  "error".
         columns: the names for tuples and lists, or for a CSV file whose first line has no names.
-        batch:   how many rows are read and written at a time.
+        batch:   how many rows are read and written at a time; `chunksize` is another name for it.
+        progress: is called as progress("adding", done, total) after each batch; total is 0 if it is not known.
+                 If it returns False, add_many() raises Interrupted.
 
         A row that cannot be stored raises, with its number in the message. Earlier rows stay, unless the
         write is rolled back; from columns (DataFrames and the like) only those of earlier batches stay.
@@ -399,23 +408,26 @@ class Database(Session):
         self._require_write(bound.name)
         mode = "error" if update is None else update
         check_update(mode)
+        batch = batch if chunksize is None else operator.index(chunksize)
         if batch < 1:
             raise DataError(f"A batch has at least one row, not {batch}")
+        rows = _intake.frame_of(rows)
+        told = _told(progress, 0 if progress is None else _length_of(rows))
         if hasattr(rows, "__arrow_c_stream__"):
-            if _frames.is_pandas(rows):
-                rows = _frames.table_of(rows, self[kind])
-            return _batches.add_stream(self._owner, bound, rows, mode, batch)
+            return _intake.add_frame(self, bound, rows, mode, batch, told)
         source: Iterable[Any] = rows
         if isinstance(rows, (str, os.PathLike)):
             with open(rows, encoding="utf-8-sig", newline="") as file:
-                return self._add_rows(bound, csv_rows(bound, file, columns), mode, batch)
+                return self._add_rows(bound, csv_rows(bound, file, columns), mode, batch, told)
         if hasattr(rows, "readline"):
             source = csv_rows(bound, rows, columns)
         elif columns is not None:
             source = named_rows(rows, list(columns))
-        return self._add_rows(bound, source, mode, batch)
+        return self._add_rows(bound, source, mode, batch, told)
 
-    def _add_rows(self, bound: BoundClass, rows: Iterable[Any], update: str, batch: int) -> int:
+    def _add_rows(
+        self, bound: BoundClass, rows: Iterable[Any], update: str, batch: int, told: Callable[[int], None]
+    ) -> int:
         done, source = 0, iter(rows)
         while True:
             some = list(islice(source, batch))
@@ -427,6 +439,8 @@ class Database(Session):
                 for number, row in enumerate(some, done):
                     self._add_row(bound, row, update, number)
             done += len(some)
+            if some:
+                told(done)
             if len(some) < batch:
                 return done
 
@@ -444,6 +458,104 @@ class Database(Session):
             plan.add()
         except Error as error:
             raise located(error, f"Row {number}")
+
+    def create_from(
+        self,
+        frame: Any,
+        name: str,
+        *,
+        primary_key: Optional[str] = None,
+        index: Sequence[str] = (),
+        batch: int = 10_000,
+        progress: Optional[Progress] = None,
+    ) -> Table[Any]:
+        """Makes a class with a property for each column of a frame, adds an object for each row, and returns the table.
+
+        frame:       a DataFrame, LazyFrame or Series of pandas or polars, or anything else with __arrow_c_stream__ that
+                     can be read twice.
+        name:        the name of the class. SchemaError if the database has one.
+        primary_key: a column whose values are all different, and no one None.
+        index:       columns that get an index.
+        batch, progress: as for add_many().
+
+        A property may be None if a value of its column is. Columns of objects of Python get the type that all values
+        have, else Any. A struct makes an embedded class, called after the class and the column. Not inside a write.
+        If a row cannot be stored, the class stays, without objects.
+        """
+        self._require_writable()
+        if self.is_writing:
+            raise UsageError("A write is running: create_from() makes a class before it writes", path=self.path)
+        if name in self._by_name:
+            raise SchemaError(
+                f"There is a class {name!r} already", hint="add_many() adds objects to it.", path=self.path
+            )
+        frame = _intake.frame_of(frame)
+        if not hasattr(frame, "__arrow_c_stream__"):
+            raise TypeError(f"create_from() needs a frame, not {type(frame).__name__}")
+        declared = _inferred.schema_of(frame, name, primary_key, index)
+        self._owner.call(_add_classes, list(self._models.values()), declared)
+        self._owner.drop_pages()
+        self._read_schema()
+        with self.write():
+            self.add_many(name, frame, batch=batch, progress=progress)
+        return self[name]
+
+    def rename_class(self, old_name: str, new_name: str) -> None:
+        """Gives a class of the file another name, in a write of its own. Objects, their keys, links to them, indexes
+        and rules stay; the names in rules change, too.
+
+        NoSuchClass if there is no class `old_name`, SchemaError if there is a class `new_name` or a class cannot have
+        that name, UsageError if this database has a model for the class: a model declares its former name itself, with
+        `renamed_from` in its Meta. Not inside a write, and not in a migration.
+
+        Other open databases of the file, and clones of this one, know the class by its old name until they are opened
+        again. A program that still declares the old name would make a new class with it.
+        """
+        self._require_writable()
+        self._named(old_name)
+        c.c_name(new_name)  # Raises for a name that no class can have.
+        if self.is_writing:
+            raise UsageError("A write is running: rename_class() has a write of its own", path=self.path)
+        if new_name in self._by_name:
+            raise SchemaError(f"There is a class {new_name!r} already", path=self.path)
+        if old_name in self._models or self._reopen is None:
+            raise UsageError(
+                f"{old_name!r} has a model" if old_name in self._models else "This database cannot rename classes",
+                hint=f"Declare a model {new_name} with renamed_from = {old_name!r} in its Meta, and open the file with "
+                "it.",
+                path=self.path,
+            )
+        from .models import Declared  # That module imports this one's neighbours.
+
+        renamed = tuple(_renamed(facts, old_name, new_name) for facts in self._owner.call(c.read_schema))
+        declared = Declared(_declarable(renamed), {}, {new_name: {"renamed_from": old_name}})
+        self._reopen(self._secret, declared).close()
+        self.refresh()
+        self._owner.call(_take_schema, renamed)
+        self._owner.drop_pages()
+        self._read_schema()
+
+    def copy_from(self, objects: Any, update: str = "modified", *, progress: Optional[Progress] = None) -> int:
+        """Copies objects of another database into this one, with the objects that they link to, and returns how many
+        objects were given. Inside a write.
+
+        objects: an object, or objects: a table, results, a list. Their classes must exist here, with the properties
+                 that they have there.
+        update:  as for add(): what happens to objects whose primary key exists here already, and to those that they
+                 link to. Objects without a primary key are always new, one for each object there.
+        """
+        self._require_write("A copy")
+        check_update(update)
+        found = [objects] if isinstance(objects, Object) else list(objects)
+        told = _told(progress, len(found))
+        copies = Copies(self, update)
+        for number, obj in enumerate(found, 1):
+            if not isinstance(obj, Object) or obj._db is None:
+                raise TypeError(f"Object {number - 1}: objects of a database are copied, not {type(obj).__name__}")
+            copies.copy(obj)
+            if number % 1000 == 0 or number == len(found):
+                told(number)
+        return len(found)
 
     def refresh(self) -> bool:
         """Moves to the newest snapshot, and returns whether that is another one. Always False inside a write, in
@@ -500,7 +612,7 @@ class Database(Session):
         progress: as in open(), for this call."""
         self._owner.check()
         with Attended(self._owner.attendant, progress):
-            return [Space(*part) for part in self._owner.call(c.space)]
+            return Spaces(Space(*part) for part in self._owner.call(c.space))
 
     def locate(self, obj: Object, name: str, index: Optional[int] = None) -> Location:
         """The location of a value in the file, in the current snapshot: the nodes on the path to the value, and its
@@ -641,6 +753,34 @@ class Database(Session):
         finally:
             lib.realm_release(config)
 
+    def _has_model(self, model: type) -> bool:
+        return super()._has_model(model) or self._takes_again(model)
+
+    def _takes_again(self, model: type) -> bool:
+        """Whether a model has the place of a known one, because the program ran its declaration again, as in a
+        notebook: with the same module, name and properties. From then on, objects are instances of the new model, and
+        of those that it refers to."""
+        from .models import declare
+
+        known = self._models.get(getattr(model, "_realm_class", None))  # type: ignore[arg-type]
+        if known is None or self._families.by_class or _full_name(known) != _full_name(model):
+            return False
+        declared = declare([model])
+        for facts in declared.classes:
+            bound = self._by_name.get(facts.name)
+            wanted = ClassSchema._from_facts(facts)
+            if bound is None:
+                return False
+            known_as = bound.schema
+            if (known_as.primary_key, known_as.embedded) != (wanted.primary_key, wanted.embedded):
+                return False
+            if any(bound.schema.properties.get(name) != prop for name, prop in wanted.properties.items()):
+                return False
+        self._models = {**self._models, **declared.models}
+        self._owner.drop_pages()
+        self._read_schema()
+        return True
+
     def _require_writable(self) -> None:
         self._owner.check()
         if self._mode in READING:
@@ -682,6 +822,78 @@ class Database(Session):
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("An open database cannot be pickled or copied; open the file again")
+
+
+
+def _full_name(model: type) -> Tuple[str, str]:
+    return model.__module__, model.__qualname__
+
+
+def _length_of(rows: Any) -> int:
+    """The number of rows; 0 if it is not known."""
+    try:
+        return 0 if isinstance(rows, (str, bytes)) else len(rows)
+    except Exception:  # No length, or one that must be computed first, which failed.
+        return 0
+
+
+def _told(progress: Optional[Progress], total: int) -> Callable[[int], None]:
+    """The function that add_many() calls with the number of rows that are written."""
+
+    def tell(done: int) -> None:
+        if progress is not None and progress("adding", done, total) is False:
+            raise Interrupted(f"The progress function ended add_many() after {done} rows")
+
+    return tell
+
+
+def _renamed(facts: c.ClassFacts, old_name: str, new_name: str) -> c.ClassFacts:
+    """A class of a schema in which a class has another name."""
+    properties = [one._replace(target=new_name) if one.target == old_name else one for one in facts.properties]
+    name = new_name if facts.name == old_name else facts.name
+    return facts._replace(name=name, properties=tuple(properties))
+
+
+def _declarable(classes: Iterable[c.ClassFacts]) -> Tuple[c.ClassFacts, ...]:
+    """The classes of a file that a schema may declare: all but embedded classes that belong to no other class, which a
+    migration may leave behind."""
+    by_name = {facts.name: facts for facts in classes}
+    waiting = [facts for facts in by_name.values() if facts.flags & 3 != c.CLASS_EMBEDDED]
+    found = {facts.name for facts in waiting}
+    while waiting:
+        for one in waiting.pop().properties:
+            if one.target in by_name and one.target not in found:
+                found.add(one.target)
+                waiting.append(by_name[one.target])
+    return tuple(facts for facts in by_name.values() if facts.name in found)
+
+
+def _take_schema(realm: int, classes: Iterable[c.ClassFacts]) -> None:
+    """Gives an open realm a schema."""
+    version = lib.realm_get_schema_version(realm)
+    schema = c.make_schema(_declarable(classes))
+    try:
+        number = 0 if version == NO_SCHEMA_VERSION else version
+        c.check(realm, lib.realm_update_schema_advanced, schema, number, None, None, None, None, False)
+    finally:
+        lib.realm_release(schema)
+
+
+_take_schema.moves = True  # type: ignore[attr-defined]
+
+
+def _add_classes(realm: int, models: Sequence[Any], declared: Sequence[ClassSchema]) -> None:
+    """Adds classes to an open realm, beside those that it has."""
+    known = {facts.name: facts for facts in c.read_schema(realm)}
+    from .models import declare  # That module imports this one's neighbours.
+
+    known.update({facts.name: facts for facts in declare(list(models)).classes})
+    known.update({facts.name: facts for facts in class_facts(declared)})
+    _take_schema(realm, known.values())
+
+
+_add_classes.moves = True  # type: ignore[attr-defined]
+
 
 class _WayOut:
     """The descriptor `__exit__` of `Write`. A `with` statement reads `__exit__` before it enters the block, and

@@ -17,6 +17,7 @@ from ._library import has, lib
 from ._progress import Attendant, Progress
 from ._prototypes import SCHEMA_MODE_IMMUTABLE, CheckInfo as _CheckInfo, FileFaultInfo as _FileFaultInfo, FileInfo as _FileInfo, SlotInfo as _SlotInfo
 from .errors import NotSupportedError
+from ._shown import table
 from .faults import Fault, Faults
 
 Result = TypeVar("Result")
@@ -123,6 +124,15 @@ class Check(NamedTuple):
     def is_sound(self) -> bool:
         """Whether the newest version has no fault."""
         return self.result == "sound"
+
+    def _repr_html_(self) -> str:
+        """The versions and the faults, for Jupyter."""
+        rows = [
+            [version.version, "newest" if version.is_newest else None, version.state, version.fault_count]
+            for version in self.versions
+        ]
+        made = table(f"{self.info.path}: {self.result}", ["version", "", "state", "faults"], rows)
+        return f"{made}\n{self.faults._repr_html_()}" if self.faults.total else made
 
 
 def check(

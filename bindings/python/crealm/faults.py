@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Iterable, List, NamedTuple, Optional
 
+from ._shown import ROWS, table
+
 
 class Fault(NamedTuple):
     """One fault of a file, and its place as far as that is known. str() returns `message`, which describes both."""
@@ -26,3 +28,13 @@ class Faults(List[Fault]):
     def __init__(self, faults: Iterable[Fault], total: int) -> None:
         super().__init__(faults)
         self.total = total
+
+    def _repr_html_(self) -> str:
+        if not self.total:
+            return table("no faults", ["fault"], [])
+        rows = [
+            [fault.kind, fault.class_name, fault.property, fault.object_key, fault.offset or None, fault.message]
+            for fault in self[:ROWS]
+        ]
+        names = ["kind", "class", "property", "object", "offset", "message"]
+        return table(f"faults: {self.total:,}", names, rows, self.total - len(rows))

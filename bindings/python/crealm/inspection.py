@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional, Tuple
+
+from ._shown import table
 
 
 class Space(NamedTuple):
@@ -12,6 +14,21 @@ class Space(NamedTuple):
     class_name: Optional[str]  # None: the part belongs to no class.
     property: Optional[str]  # None: the part belongs to no property, or to all of the class.
     bytes: int
+
+
+class Spaces(List[Space]):
+    """The parts of a file, the largest first: a list, which Jupyter shows as a table."""
+
+    def _repr_html_(self) -> str:
+        total = sum(part.bytes for part in self)
+        rows = [
+            [part.kind, part.class_name, part.property, f"{part.bytes:,}", f"{100 * part.bytes / total:.1f} %"]
+            for part in self[:_SPACES]
+        ] if total else []
+        return table(f"{total:,} bytes", ["kind", "class", "property", "bytes", "share"], rows, len(self) - len(rows))
+
+
+_SPACES = 50
 
 
 class Explanation(NamedTuple):

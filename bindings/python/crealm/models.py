@@ -317,6 +317,11 @@ class Field(_Descriptor, Generic[T]):
         """How values are stored, for types that files do not have; else None."""
         return kind_of(self._element())
 
+    @property
+    def has_default(self) -> bool:
+        """Whether the declaration has a default, or a function that makes it."""
+        return self.default_factory is not None or self.default is not MISSING
+
     def _parsed(self) -> Tuple[Any, int, bool]:
         if self._shape is None:
             scope = _Scope(vars(sys.modules.get(self.module, builtins)))
@@ -693,6 +698,18 @@ class Model(Object, metaclass=_ModelType):
             if name in self._computed:
                 what = f"is in no database: its property {name!r} is computed"
             raise NoSuchProperty(f"{type(self).__name__} {what}") from None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        from . import _pydantic
+
+        return _pydantic.of_model(cls, handler)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        from . import _pydantic
+
+        return _pydantic.json_schema_of_model(cls, schema, handler)
 
     @property
     def class_name(self) -> str:

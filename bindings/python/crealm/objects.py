@@ -15,7 +15,7 @@ from ._json import jsonable
 from ._library import lib
 from ._pages import Page, attribute
 from ._session import Row, Session
-from ._shown import brief, table, text
+from ._shown import brief, refuse_frame, table, text
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from ._computed import value_if_known
@@ -228,6 +228,7 @@ class Object(Observable, Freezable, Row):
     def __iter__(self) -> Iterator[Tuple[str, Any]]:
         """The names of the properties with their values, the same as in attributes, so that dict(obj) works.
         to_dict() makes a dictionary of plain values."""
+        refuse_frame("pandas")
         return self._entries()
 
     def delete(self) -> None:
@@ -345,6 +346,15 @@ class Object(Observable, Freezable, Row):
     def _brief(self) -> str:
         return f"<{_label(self)}>"
 
+    def _read_brief(self) -> str:
+        """The object in a cell of a table: by its primary key, or by its key; an embedded one by its values."""
+        if self._db is None:
+            return _label(self)
+        bound = self._bound()
+        if bound.schema.embedded:
+            return ", ".join(f"{name}: {brief(value, 20)}" for name, value in islice(self._entries(), 5))
+        return f"{self._shown_class} {self._key if bound.primary_key is None else self[bound.key_name]}"
+
     def _repr_html_(self) -> str:
         """A table of the properties, for Jupyter."""
         try:
@@ -414,6 +424,24 @@ class Table(AllObjects[T]):
             raise located(error, bound.where(facts))
         found = self._db._found(bound, encoded)
         return default if found is None else found
+
+    def get_or_create(self, *primary_key: Any, **values: Any) -> Tuple[T, bool]:
+        """An object, and whether it is new. Only inside a write.
+
+        get_or_create(5, name="Ann") returns the object with the primary key 5; if there is none, it creates one with
+        the other values. get_or_create(name="Ann", city="Oslo") returns the first object with these values, or creates
+        one.
+        """
+        self._db._require_write(self._bound().name)
+        if not values and not primary_key:
+            raise TypeError("get_or_create() needs a primary key, or values")
+        if primary_key:
+            if self._bound().primary_key is None:
+                raise DataError(f"{self._bound().name} has no primary key: give all values by name")
+            found = self.get(primary_key[0])
+        else:
+            found = self.where(values).first()
+        return (self.create(*primary_key, **values), True) if found is None else (found, False)
 
     def create(self, *primary_key: Any, **values: Any) -> T:
         """Creates an object: create(**values) or create(primary_key, **values). Properties that are not

@@ -244,7 +244,7 @@ class _Way(NamedTuple):
                     models=models,
                     families=Families() if self.declared is None else self.declared.families,
                     secret=secret,
-                    reopen=self._replace(progress=None).database,
+                    reopen=self._replace(progress=None).again,
                     timeout=self.timeout,
                 )
             except BaseException:
@@ -253,6 +253,11 @@ class _Way(NamedTuple):
         finally:
             lib.realm_release(config)
             del kept
+
+    def again(self, secret: c.Secret, declared: Optional[Declared] = None) -> Database:
+        """Another database of the same file, for the calling thread; with another schema if one is given."""
+        way = self if declared is None else self._replace(declared=declared)
+        return way.database(secret)
 
     def _open(self, config: int, raised: Sequence[BaseException]) -> OpenedRealm:
         realm: OpenedRealm = lib.realm_open(config)
@@ -372,7 +377,7 @@ def _set_schema(config: int, declared: Declared, version: int) -> None:
 
 
 def _set_rules(config: int, declared: Declared, where: str) -> None:
-    if declared.rules and not lib.crealm_config_set_rules(config, as_text(declared.rules).encode()):
+    if declared.rules and not lib.crealm_config_set_rules(config, c.c_name(as_text(declared.rules))):
         c.fail(where)
 
 

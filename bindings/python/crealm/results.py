@@ -12,7 +12,6 @@ Results belong to the thread and to the database they come from, and keep its fi
 from __future__ import annotations
 
 import ctypes
-import operator
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
@@ -26,10 +25,20 @@ from . import _marshal as c
 from . import _pages
 from ._handle import Handle, resolved
 from ._library import lib
-from ._query import Assignments, Query, check_class, distinct_text, ordered, positioned, sort_text, written
+from ._query import (
+    Assignments,
+    Query,
+    check_class,
+    distinct_text,
+    equalities,
+    ordered,
+    positioned,
+    sort_text,
+    written,
+)
 from ._sequences import Cut, position_in
 from ._session import Session
-from ._shown import COLUMNS, ROWS, table, text
+from ._shown import COLUMNS, ROWS, refuse_frame, table, text
 from ._store import check_limit, located
 from .aggregates import Aggregate, Grouping
 from .columns import Columnar, column_name
@@ -40,6 +49,7 @@ from .frozen import Freezable
 from .kinds import Kind
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
+from .windows import Window, number_of
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Results[Any]")
@@ -51,6 +61,32 @@ _FUNCTIONS: typing.Dict[str, Any] = {
     "max": lib.realm_results_max,
     "sum": lib.realm_results_sum,
     "mean": lib.realm_results_average,
+}
+
+
+# What methods of other libraries are called here.
+_INSTEAD = {
+    "filter": "where() filters",
+    "filter_by": "where({\"age\": 5}) filters by values",
+    "exclude": "where() with NOT, or with ~(…) around an expression, excludes",
+    "all": "the table has all objects, and list(…) makes a list of them",
+    "order_by": "sort() sorts",
+    "sorted": "sort() sorts",
+    "sort_by": "sort() sorts",
+    "orderby": "sort() sorts",
+    "groupby": "group_by() groups",
+    "skip": "offset() leaves out the first ones",
+    "length": "len() is the number",
+    "size": "len() is the number",
+    "remove": "delete_all() of results deletes, and delete() of an object",
+    "values": "to_dicts() and column() have the values",
+    "to_list": "list(…) makes a list",
+    "to_df": "to_pandas() and to_polars() make DataFrames",
+    "df": "to_pandas() makes a DataFrame",
+    "pl": "to_polars() makes a DataFrame",
+    "arrow": "to_arrow() makes a table of pyarrow",
+    "head": "limit() or a slice has the first ones",
+    "fetchall": "list(…) makes a list",
 }
 
 
@@ -85,10 +121,12 @@ class Queryable(Columnar, typing.Generic[T]):
             people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
             people.where("age > $least AND ANY dogs.name IN $names", least=30, names=["Rex", "Bo"])
             people.where(Person.age > 30, Person.dogs.name.in_(["Rex", "Bo"]))
+            people.where({"city": "Oslo", "boss.name": None, "age": [30, 31]})
 
         condition: a text in the Realm Query Language, which may end with SORT(…), DISTINCT(…) and LIMIT(…).
                    Or one or several expressions with properties of a model class (see `expressions`); the
-                   objects must meet all of them.
+                   objects must meet all of them. Or a dictionary: the properties, or paths, have these values,
+                   or one of the values in a list, set or tuple.
         arguments: the values of $0, $1 and so on in a text: None, numbers, texts, bytes, aware datetimes, Decimal,
                    UUID, ObjectId, objects of this database, and for IN and the like lists or sets of those.
                    Float32(x) compares with a single-precision x. where() copies them.
@@ -99,6 +137,14 @@ class Queryable(Columnar, typing.Generic[T]):
         limit(). A condition applies before distinct(), also if where() is called after distinct().
         """
         return self._results()._where(condition, arguments, named)
+
+    if not typing.TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Raises an error that says what a method of other libraries is called here."""
+            instead = _INSTEAD.get(name)
+            hint = "" if instead is None else f": {instead}"
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[T]:
         """The same objects in another order: sort("name"), sort("-age", "name"),
@@ -125,6 +171,11 @@ class Queryable(Columnar, typing.Generic[T]):
         """The first `count` objects or values, or all if there are fewer. DataError for a negative
         number."""
         return self._results()._limit(count)
+
+    def offset(self, count: int) -> Window[T]:
+        """The objects or values without the first `count`: sort("name").offset(20).limit(10) is the third page of ten.
+        DataError for a negative number. Conditions and orders come before offset(): see `windows`."""
+        return Window(self._results(), number_of(count, "offset"))
 
     def snapshot(self) -> Results[T]:
         """The current objects or values as a fixed sequence: their number and order never change. An object that
@@ -176,6 +227,10 @@ class Queryable(Columnar, typing.Generic[T]):
         """How the query finds its rows: which index it uses, and how many objects it tests. Runs the query.
         UsageError for results of values."""
         return self._results()._explained()
+
+    def __bool__(self) -> bool:
+        refuse_frame("polars")
+        return len(self._results()) > 0
 
     def exists(self) -> bool:
         """Whether there is at least one object or value."""
@@ -291,9 +346,17 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             return iter(self[::step])
         return self._snapshot()._rows(step, False)
 
-    def _rows(self, step: int, keeps_deleted: bool) -> Iterator[T]:
-        rows: Any = _pages.rows(self._db, self._handle, self._class_key, len(self), step, self._at, keeps_deleted)
-        return rows  # type: ignore[no-any-return]
+    def _loop_from(self, first: int, most: Optional[int]) -> Iterator[T]:
+        """The current rows from a position on, at most `most`."""
+        end = sys.maxsize if most is None else first + most
+        return iter(self[first:end]) if self._property is not None else self._loop_between(first, end)
+
+    def _loop_between(self, first: int, end: int) -> Iterator[T]:
+        return self._snapshot()._rows(1, False, first, end)
+
+    def _rows(self, step: int, keeps_deleted: bool, first: int = 0, end: int = sys.maxsize) -> Iterator[T]:
+        count = min(len(self), end)
+        return _pages.rows(self._db, self._handle, self._class_key, first, count, step, self._at, keeps_deleted)
 
     def __contains__(self, value: object) -> bool:
         return self._find(value) >= 0
@@ -346,9 +409,14 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _repr_html_(self) -> str:
         """A table of the first rows, for Jupyter."""
+        return self._shown_from(0, None)
+
+    def _shown_from(self, first: int, most: Optional[int]) -> str:
+        """A table of the first rows from a position on."""
         try:
-            count = len(self)
-            rows: ListOf[Any] = [self._at(i) for i in range(min(count, ROWS))]
+            rest = max(len(self) - first, 0)
+            count = rest if most is None else min(rest, most)
+            rows: ListOf[Any] = [self._at(first + place) for place in range(min(count, ROWS))]
             bound = self._row_class()
             if bound is None:
                 return table(f"{count:,} values", ["value"], [[row] for row in rows], count - len(rows))
@@ -416,6 +484,10 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     def _where(self, condition: Any, values: Any, named: Any) -> Results[T]:
         if condition is _MISSING:
             raise TypeError('where() needs a condition: a text such as "age > 3", or expressions such as Person.age > 3')
+        if isinstance(condition, typing.Mapping):
+            if values or named:
+                raise TypeError("A dictionary has all the values: where() takes nothing beside it")
+            condition, values = equalities(self._db, self._row_class(), condition)
         if isinstance(condition, str):
             if any(isinstance(value, (Condition, Path)) for value in values):
                 raise TypeError("A text and expressions cannot be mixed: where(text).where(expression) asks for both")
@@ -451,10 +523,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return self._made(ordered(lib.realm_results_distinct, self._handle, text))
 
     def _limit(self, count: int) -> Results[T]:
-        number = operator.index(count)
-        if number < 0:
-            raise DataError(f"limit({number}): a number of objects is not negative")
-        number = min(number, sys.maxsize)
+        number = min(number_of(count, "limit"), sys.maxsize)
         return self._made(self._handle.make(lib.realm_results_limit, number))
 
     def _snapshot(self) -> Results[T]:
@@ -488,12 +557,16 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
         """The to_dict(depth) of each object; None for an object of a snapshot that was deleted.
         DataError for results of values."""
-        if self._property is not None:
-            raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
+        self._require_objects()
+
         def dictionary(row: Any) -> Optional[typing.Dict[str, Any]]:
             return None if row is None else row.to_dict(depth)
 
         return [dictionary(row) for row in self]
+
+    def _require_objects(self) -> None:
+        if self._property is not None:
+            raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
 
     # Writing
 
@@ -556,6 +629,9 @@ class Snapshot(Results[T]):
         if self._property is not None:
             return (self._at(index) for index in range(len(self))[::step])
         return self._rows(step, True)
+
+    def _loop_between(self, first: int, end: int) -> Iterator[T]:
+        return self._rows(1, True, first, end)
 
 
 class AllObjects(Results[T]):

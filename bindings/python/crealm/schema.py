@@ -23,10 +23,11 @@ import sys
 import typing
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 from uuid import UUID
 
 from . import _marshal as c
+from ._shown import table
 from .errors import NoSuchProperty, SchemaError, suggestion
 from .kinds import Kind, kind_of
 from .values import Float32, ObjectId, Timestamp
@@ -258,6 +259,17 @@ class ClassSchema:
         key = f", primary_key={self.primary_key!r}" if self.primary_key else ""
         return f"ClassSchema({self.name!r}, {{{inside}}}{key}{', embedded=True' * self.embedded})"
 
+    def _repr_html_(self) -> str:
+        """A table of the properties, for Jupyter."""
+        return table(f"{self.name}{', embedded' * self.embedded}", _SHOWN, self._shown_rows())
+
+    def _shown_rows(self) -> List[List[str]]:
+        rows = []
+        for name, prop in self.properties.items():
+            marks = ["primary key"] * (name == self.primary_key) + ["index"] * prop.indexed + ["words"] * prop.fulltext
+            rows.append([name, str(prop), ", ".join(marks)])
+        return rows
+
     def _facts(self) -> c.ClassFacts:
         return c.ClassFacts(
             self.name,
@@ -277,6 +289,34 @@ class ClassSchema:
         self.embedded = facts.flags & 3 == c.CLASS_EMBEDDED
         self._flags = facts.flags
         return self
+
+
+class Classes(Mapping[str, ClassSchema]):
+    """The declarations of classes by name. Jupyter shows them as a table."""
+
+    __slots__ = ("_by_name",)
+
+    def __init__(self, by_name: Mapping[str, ClassSchema]) -> None:
+        self._by_name = dict(by_name)
+
+    def __getitem__(self, name: str) -> ClassSchema:
+        return self._by_name[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
+
+    def __len__(self) -> int:
+        return len(self._by_name)
+
+    def __repr__(self) -> str:
+        return repr(self._by_name)
+
+    def _repr_html_(self) -> str:
+        rows = [[name, *row] for name, declared in self.items() for row in declared._shown_rows()]
+        return table(f"classes: {len(self)}", ["class", *_SHOWN], rows)
+
+
+_SHOWN = ["property", "type", ""]
 
 
 class BoundClass:

@@ -37,6 +37,19 @@ class ObjectId:
             raise ValueError(f"An ObjectId has 12 bytes, not {len(data)}")
         object.__setattr__(self, "_bytes", data)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """For pydantic: 24 hexadecimal digits make an ObjectId, and are its form in JSON."""
+        from pydantic_core import core_schema
+
+        digits = core_schema.str_schema(pattern="^[0-9a-fA-F]{24}$")
+        text = core_schema.no_info_after_validator_function(cls, digits)
+        return core_schema.json_or_python_schema(
+            json_schema=text,
+            python_schema=core_schema.union_schema([core_schema.is_instance_schema(cls), text]),
+            serialization=core_schema.to_string_ser_schema(when_used="json"),
+        )
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("An ObjectId cannot be changed")
 
@@ -228,3 +241,12 @@ def timestamp_ns(moment: Union[datetime, RawTimestamp]) -> int:
     if moment.utcoffset() is None:
         raise ValueError("a datetime without time zone names no point in time")
     return (moment - _EPOCH) // _MICROSECOND * 1000 + getattr(moment, "nanosecond", 0)
+
+
+def moment_of(ns: int) -> Union[Timestamp, RawTimestamp]:
+    """The point in time that many nanoseconds after 1970-01-01 00:00 UTC, also one that datetime cannot express."""
+    try:
+        return Timestamp.from_ns(ns)
+    except OverflowError:
+        seconds, rest = divmod(abs(ns), 1_000_000_000)
+        return RawTimestamp(seconds, rest) if ns >= 0 else RawTimestamp(-seconds, -rest)

@@ -61,6 +61,7 @@ class AsyncWrite:
         from asyncio import CancelledError, shield
 
         cancelled: Optional[BaseException] = None
+        result: Any = None
         while True:
             try:
                 result = await shield(self._answer)
