@@ -835,7 +835,7 @@ def same(expected: Any, seen: Any, is_exact: bool) -> bool:
     if expected == seen:
         return True
     if not is_exact and isinstance(expected, float) and isinstance(seen, float):
-        return math.isclose(expected, seen, rel_tol=1e-9, abs_tol=1e-20)
+        return math.isclose(expected, seen, rel_tol=1e-9, abs_tol=1e-13)
     return False
 
 

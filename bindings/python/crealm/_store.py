@@ -41,6 +41,9 @@ MAX_NESTING = 100  # Levels of collections inside Any.
 UPDATES = ("error", "modified", "all")
 
 
+_NEW = object()  # Stands for an object that the database does not have yet.
+
+
 class Addition:
     """An object that will be added: made from a model instance, or from a mapping of values by name."""
 
@@ -304,15 +307,14 @@ class Plan:
         """The properties of the unique rule that decides whether an object exists; None: its primary key decides."""
         if self._by is not None and self._by[0] is not None and self._by[0].accepts(bound):
             return self._by[1]
-        model = getattr(bound.model, "_base", None) or bound.model
-        names = getattr(getattr(model, "Meta", None), "primary_key", None)
-        return (names,) if isinstance(names, str) else names
+        return bound.key_of_several
 
     def _find_by(self, addition: Addition, given: Mapping[str, Any], names: Sequence[str]) -> None:
         """Finds the object with the addition's values of a unique rule."""
         bound = addition.bound
         values = {name: given.get(bound.find(name).name, given.get(name)) for name in names}
-        addition.handle = self.db._find_by(bound, values)
+        known = {name: self._known(value) for name, value in values.items()}
+        addition.handle = None if _NEW in known.values() else self.db._find_by(bound, known)
         addition.is_there = addition.handle is not None
         self._check_there(addition, addition.handle)
         earlier = self._of_values.setdefault((bound.key, repr(list(values.values()))), addition)
@@ -321,6 +323,14 @@ class Plan:
         if (addition.is_there or addition.twin is not None) and self.update == "error":
             text = ", ".join(f"{name}={value!r}" for name, value in values.items())
             raise DuplicateKeyError(f"There is a {bound.name} with {text} already", code=1013)
+
+    def _known(self, value: Any) -> Any:
+        """A value of a unique rule; for an instance that is added, too: the object with its primary key, or _NEW."""
+        if not hasattr(value, "_realm_class") or getattr(value, "_db", None) is not None:
+            return value
+        bound = self.db._named(value._realm_class)
+        found = None if bound.primary_key is None else self.db[type(value)].get(getattr(value, bound.key_name))
+        return _NEW if found is None else found
 
     def _find(self, addition: Addition, value: Any) -> None:
         """Checks whether the database or an earlier addition already has the addition's primary key."""

@@ -39,6 +39,7 @@ from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
 from ._shown import table, text
+from ._creating import created
 from ._store import Plan, check_update, located
 from .collections import VIEWS
 from .errors import (
@@ -363,7 +364,14 @@ class Database(Session):
                 self._owner.check()
                 raise InvalidatedError(f"The {obj.class_name} was deleted", code=2010, path=self.path)
             return obj
-        plan = Plan(self, update, self._of_model(kind), by)
+        bound = self._of_model(kind)
+        if update == "error" and by is None:
+            own = bound.view(kind)
+            handle = created(self._owner, own, dict(obj._entries(explicit=True)), with_defaults=False)
+            if handle is not None:
+                obj._settle(self, handle, own)
+                return obj
+        plan = Plan(self, update, bound, by)
         plan.instance(obj)
         plan.add()
         return obj

@@ -16,6 +16,7 @@ from ._library import lib
 from ._pages import Page, attribute
 from ._session import Row, Session
 from ._shown import brief, refuse_frame, table, text
+from ._creating import created
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from ._computed import value_if_known
@@ -459,11 +460,14 @@ class Table(AllObjects[T]):
             if bound.key_name in values or bound.primary_key.name in values:
                 raise TypeError(f"create() got two values for {bound.key_name!r}")
             values[bound.key_name] = next(iter(primary_key))
-        plan = Plan(self._db)
-        addition = plan.row(bound, values)
-        plan.add()
-        assert addition.handle is not None
-        made: T = self._db._object_of(addition.handle, bound)
+        handle = created(self._db._owner, bound, values)
+        if handle is None:
+            plan = Plan(self._db)
+            addition = plan.row(bound, values)
+            plan.add()
+            handle = addition.handle
+        assert handle is not None
+        made: T = self._db._object_of(handle, bound)
         return made
 
     def __repr__(self) -> str:

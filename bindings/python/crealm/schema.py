@@ -23,7 +23,7 @@ import sys
 import typing
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 from uuid import UUID
 
 from . import _marshal as c
@@ -340,6 +340,8 @@ class BoundClass:
         "kinds",
         "needed",
         "views",
+        "key_of_several",
+        "ways",
     )
 
     def __init__(
@@ -372,6 +374,16 @@ class BoundClass:
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}
         self.primary_key = self.columns.get(facts.primary_key)
         self.key_name = names.get(facts.primary_key, facts.primary_key)
+        # The properties that Meta.primary_key names, whose values together decide whether an object exists.
+        self.key_of_several: Optional[Sequence[str]] = self._key_of_several()
+        # How objects with plain values are created, by the names of the values; see `_creating`.
+        self.ways: Dict[Tuple[str, ...], Any] = {}
+
+    def _key_of_several(self) -> Optional[Sequence[str]]:
+        base = None if self.model is None else self.model._base or self.model
+        meta = next((vars(one)["Meta"] for one in getattr(base, "__mro__", ()) if "Meta" in vars(one)), None)
+        names = getattr(meta, "primary_key", None)
+        return (names,) if isinstance(names, str) else names
 
     def _python_names(self) -> Dict[str, str]:
         """Names in the file to names in Python."""

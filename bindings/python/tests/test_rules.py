@@ -1493,3 +1493,26 @@ def test_two_rules_never_make_one_value(path):
 
     with crealm.open(path, schema=[A]) as db:
         assert db.rules("A")["properties"] == {"n": {"revision": True}}
+
+
+def test_a_key_of_several_properties_with_a_new_object(path):
+    class Person(crealm.Model):
+        name: str = crealm.field(primary_key=True)
+
+    class Ticket(crealm.Model):
+        number: int
+        who: Optional[Person]
+        seat: int = 0
+
+        class Meta:
+            primary_key = ("number", "who")
+
+    with crealm.open(path, schema=[Ticket, Person]) as db:
+        for seat, mode in enumerate(["error", "all", "modified"]):
+            with db.write():
+                db.add(Ticket(number=1, who=Person(name=mode), seat=seat), update=mode)
+        with db.write():
+            db.add(Ticket(number=1, who=Person(name="all"), seat=7), update="all")
+        assert sorted((one.who.name, one.seat) for one in db[Ticket]) == [("all", 7), ("error", 0), ("modified", 2)]
+        with pytest.raises(crealm.DuplicateKeyError), db.write():
+            db.add(Ticket(number=1, who=db[Person].get("all")))
