@@ -177,9 +177,10 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         }
     }
 
-    /// Drops pages when more than `budget` are in memory and one of these holds: there are a quarter more than after
-    /// the last drop; 64 epochs have passed since it; a reader leaves that kept pages from being dropped then.
-    /// - Parameter mark: of a reader that leaves; the maximum: none leaves.
+    /// Drops pages when more than `budget` are in memory and one of these conditions holds: a quarter more pages are in
+    /// memory than after the last drop; 64 epochs have passed since the last drop; a reader leaves whose mark kept
+    /// pages in memory at the last drop.
+    /// - Parameter mark: the mark of the reader that leaves; the maximum if no reader leaves.
     private func look(_ state: inout State, after mark: UInt64) {
         if state.resident > budget,
             state.resident > state.threshold || state.epoch - state.lastLook >= 64 || mark <= state.heldFrom
@@ -188,7 +189,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         }
     }
 
-    /// No reader holds pages that were touched before the result.
+    /// Returns an epoch: no reader holds a page that was last touched before that epoch.
     private func unheldBefore(_ state: State) -> UInt64 {
         var limit = min(state.epoch, keepFrom)
         for reader in state.readers.values { limit = min(limit, reader.mark) }

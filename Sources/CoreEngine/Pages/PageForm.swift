@@ -13,8 +13,8 @@ protocol PageForm: AnyObject {
     /// The number of pages for which the file has room.
     var pageCount: Int { get throws(RealmError) }
 
-    /// Whether a file that now has `present` bytes holds `size` bytes of data. What the form knows about the file may be
-    /// older: another process may have written since.
+    /// Whether a file that now has `present` bytes holds `size` bytes of data. The size that the form read before may
+    /// be out of date, because another process may have written since.
     func isHeld(_ size: Int, inFileOf present: Int) throws(RealmError) -> Bool
 
     /// Position in the file of a page's ciphertext.

@@ -87,7 +87,7 @@ extension SealedForm {
     }
 
     /// Follows the announced root records after `root`. Returns the last one, or the first that `isWanted` accepts; nil
-    /// when no announcement follows and `root` was not accepted from one.
+    /// if no announcement follows, and `root` itself was not taken from an announcement.
     func lastSuccessor(of root: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced?
     {
         var found = accepted.flatMap { $0.root.sequence == root.sequence ? $0 : nil }

@@ -21,9 +21,9 @@ extension SealedForm {
         return (first, second)
     }
 
-    /// Writes the key block in force to both copies, durably. One of them already contains it: that copy is written
-    /// first, again, in case a failed flush kept it from the disk. So the key block is on the disk in at least one copy
-    /// at every moment, and never behind a newer copy.
+    /// Writes the key block in force to both copies, durably. One copy already contains it: that copy is written again
+    /// first, in case a failed flush kept it from the disk. So at least one copy on the disk has the key block at every
+    /// moment.
     private func spreadKeyBlock() throws(RealmError) {
         let isFirst = try readKeyBlocks().first == keyBlock
         for copy in isFirst ? [0, 1] : [1, 0] {

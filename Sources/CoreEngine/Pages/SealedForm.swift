@@ -339,7 +339,7 @@ final class SealedForm: PageForm {
         }
         _ = try root()
         let size = end(of: pages) * Self.blockSize
-        // After the end was given up, the file stays longer until no version needs it.
+        // The file may be longer: pages that were freed at its end stay in the file until no version needs them.
         if try file.size() < size { try file.resize(to: size, filled: filled) }
         grownTo = pages
     }

@@ -38,15 +38,19 @@ struct CommitWriter {
     /// The free rest of the hole for all changed nodes of the current leaf; empty when each node has its own.
     private var leafHole = FileChunk(offset: 0, size: 0)
 
-    /// `gathersLeaves`: whether all nodes of a changed leaf are written, also the unchanged ones. `leafLeft`: upper
-    /// bound of the bytes that are left of the current leaf; nil when it is not gathered. `leafPages`: the free rest of
-    /// its pages. `gatheringLeft`: the bytes that gathering may still write.
+    /// Whether all nodes of a changed leaf are written, also the unchanged ones.
     private let gathersLeaves: Bool
+
+    /// The bytes that gathering may still write.
     private var gatheringLeft: Int
 
-    /// Upper bound for the bytes of a free list, and what is written with it.
+    /// Upper bound for the bytes of a free list and of the data that are written with it.
     private let listBound: Int
+
+    /// Upper bound for the bytes of the current leaf that are not written yet; nil when the leaf is not gathered.
     private var leafLeft: Int?
+
+    /// The free rest of the pages of the current leaf.
     private var leafPages = FileChunk(offset: 0, size: 0)
 
     /// Nodes of the file that were moved, and unused ends of pages behind leaves.
@@ -450,7 +454,8 @@ struct CommitWriter {
 
     // MARK: Placement
 
-    /// The sizes of chunks that this commit frees and that no leaf has counted on; without places of the last commits.
+    /// The sizes of the chunks that this commit frees, ascending, without chunks that one of the last commits wrote.
+    /// When a leaf takes a hole, a size is removed here.
     private var freedSizes: [Int]
 
     /// Takes a hole with room for all nodes of a leaf, if all of them have changed, there is such a hole, and the commit
@@ -682,7 +687,7 @@ struct CommitWriter {
         /// entry of the record, if there is one, is directly before the last of them.
         private(set) var rests: [Int]
 
-        /// The newest of them.
+        /// The index that was added to `rests` last.
         private var lastRest = -1
 
         /// Upper bounds for the sizes and versions in the entries.

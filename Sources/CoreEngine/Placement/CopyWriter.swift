@@ -2,7 +2,7 @@
 /// them; then free lists, top array and header. The result is a normal file. Format: storage §8.1, §3.6.
 ///
 /// Memory use is bounded, whatever the size of the file: source and target are separate views, whose pages are released
-/// during the copy. While the children of a node are written only its elements are kept, if they are refs.
+/// during the copy. While the children of an array of refs are written, only the elements of that array are kept.
 ///
 /// A damaged source ends in an error: the depth is limited, and no more bytes are read than the file holds, so that
 /// shared subtrees cannot multiply.

@@ -34,8 +34,8 @@ struct FreeSpace {
     /// nothing else fits.
     private(set) var withheld: [FileChunk] = []
 
-    /// The newest version that the lists of the next snapshot may name: that of a locked chunk, or the version after the
-    /// next one, which they name for the place of the record.
+    /// The newest version that the lists of the next snapshot may name: the version of a locked chunk, or the version
+    /// after the next one, with which the lists name the place of the record.
     private(set) var newestVersion: UInt64 = 0
 
     /// Whether each hole is used, however small it is beside what is to be written.

@@ -5,9 +5,9 @@
 /// changed the node. `CommitWriter` then gives it a new place. So a move needs no rule of its own for crashes, readers
 /// and older versions.
 ///
-/// The walk goes through the nodes in the order of the roots and their elements. It stops when it has
-/// used up the budget of the commit, and the next commit resumes it at the same place. When other changes have moved
-/// that place meanwhile, the walk may omit nodes; the next walk from the beginning finds them.
+/// The walk goes through the nodes in the order of the roots and their elements. It stops at the limit of the commit
+/// (`Plan.budget` bytes), and the next commit resumes it at the same place. When other changes have moved that place
+/// meanwhile, the walk may omit nodes; the next walk from the beginning finds them.
 ///
 /// Invariants
 /// 1. A node that begins before `cutoff` is changed only when one of its descendants in the tree moves.

@@ -34,8 +34,8 @@ extension DatabaseFile {
     /// Makes `result` the newest snapshot. When this returns, it is and stays the newest one. When it throws, the
     /// previous snapshot is and stays the newest one, except after `commitOutcomeUnknown`.
     /// - Parameters:
-    ///   - base: the record behind the base snapshot, without a next commit.
-    ///   - recordAt: its place; 0 when there is none: then the commit takes two flushes.
+    ///   - base: the record behind the base snapshot, in its form that names no next commit.
+    ///   - recordAt: the place of this record. 0 if the base snapshot has no record: the commit then takes two flushes.
     func commit(_ result: WrittenCommit, onto base: CommitRecord, recordAt: Int, flushing: Flushing)
         throws(RealmError)
     {
@@ -89,7 +89,7 @@ extension DatabaseFile {
         } else if flushing != .never {
             // Removes what an earlier attempt may have left there.
             if recordAt != 0 { try write(base, at: recordAt) }
-            // Until the present header is on the disk, the header that is there may still select the slot that is
+            // Until the present header is flushed, the disk may have an older header, which selects the slot that is
             // written now.
             if headerState != .onDisk { try file.synchronizeData() }
             headerState = .onDisk
@@ -358,9 +358,9 @@ extension DatabaseFile {
         return CommitRecord(bytes).map { ($0, at) }
     }
 
-    /// The state of the slot that is not live, when the live slot leads nowhere because a crash tore the header. That
-    /// state is valid if the record behind its top array describes a complete commit; this is always so when a
-    /// header is written after one flush. A file that was cut has no such commit, and is refused.
+    /// The state of the slot that is not live. Used when a crash tore the header, so that the live slot leads to no top
+    /// array. The state is valid if the record behind its top array describes a complete commit. Such a record always
+    /// exists if the header was written after one flush. A truncated file has no such commit, and is refused.
     private func beforeTornHeader() throws(RealmError) -> State? {
         var header = try readHeader()
         guard header.hasMnemonic, !header.isStreaming else { return nil }

@@ -5,7 +5,7 @@ extension DatabaseFile {
         var header: FileHeader
         var physicalSize: Int
 
-        /// Null while nothing was ever committed.
+        /// Null before the first commit.
         var topRef: Ref
         var format: UInt8
         var logicalSize: Int
@@ -120,8 +120,8 @@ extension DatabaseFile {
     /// The elements of the longest top array. Format: storage §3.1.
     static let longestTop = 12
 
-    /// Reads the top array of a version that nobody holds. A plain file is read, not looked at through the map: another
-    /// process may cut the end of the file at any moment.
+    /// Reads the top array of a version, which need not be pinned. A plain file is read by a system call and not
+    /// through the map, because another process may truncate the file at any moment.
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         guard pages == nil else {
             let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)

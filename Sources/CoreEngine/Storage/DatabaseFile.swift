@@ -33,7 +33,7 @@ final class DatabaseFile: @unchecked Sendable {
     /// Commits that are published but not flushed.
     var unflushed: UnflushedGroup?
 
-    /// - Parameter permissions: of a new file.
+    /// - Parameter permissions: the permissions that a new file gets.
     convenience init(
         path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?,
         earlier: DatabaseFile? = nil, room: Int = 0,

@@ -1,9 +1,9 @@
 /// The nodes of one transaction: translates refs, and for a writer allocates, copies and frees nodes in the slab.
 ///
 /// The slab is memory behind the file's map (`AddressSpace`), so translation is one addition for file and slab alike.
-/// Slab nodes keep their capacity in the first four bytes of the header, and there a mark if they are copies of nodes
-/// that one of the last commits wrote; freed nodes go to a list per size class. All has-refs nodes in the slab are 64
-/// bits wide, so that storing a ref never moves them; `CommitWriter` narrows them again.
+/// The first four bytes of the header of a slab node hold the capacity of the node, and a mark if the node is a copy of
+/// a node that one of the last commits wrote. Freed nodes go to a list for each size class. All has-refs nodes in the
+/// slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them again.
 ///
 /// Thread rule: one thread at a time. The slab belongs to the only writer of the `DatabaseFile`.
 final class NodeStore {
@@ -24,15 +24,15 @@ final class NodeStore {
     private var looks = 0
     private var nextAsk = 0
 
-    /// The epoch of `pages` at which `reader` moved to its snapshot; the maximum: it has none.
+    /// The epoch of `pages` at which `reader` moved to its snapshot; the maximum if it has no snapshot.
     private var mark = UInt64.max
 
     /// First ref of the slab.
     let slabStart: Int
 
-    /// First ref of the nodes that may be changed in place. Nodes of the slab below it were made before the last open
-    /// savepoint, except those in `reused` chunks: they are copied before they change, as those of the file, so that a
-    /// rollback finds them as they were.
+    /// First ref of the nodes that may be changed in place. The slab nodes below this ref were made before the last
+    /// open savepoint, except the nodes in `reused` chunks. Like nodes of the file, the older nodes are copied before
+    /// they change, so that a rollback finds them unchanged.
     private var ownStart: Int
 
     /// End of the slab part in use (a ref).
@@ -51,18 +51,20 @@ final class NodeStore {
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
 
-    /// While a savepoint is open: the chunks that were free before the first one. They are used when `bins` has none.
+    /// While a savepoint is open: the chunks that were free before the first savepoint. They are used when `bins` has
+    /// no chunk of the size.
     private(set) var olderBins: [Int]
 
-    /// The chunks of `olderBins` that open savepoints use, and the next chunk of the list of each: a rollback puts them
-    /// back. The node in such a chunk has the depth of the savepoint that made it in its header.
+    /// The chunks of `olderBins` that open savepoints use. `next` is the chunk that followed in the free list: a
+    /// rollback puts the chunks back before it. The header of a node in such a chunk has the depth of the savepoint
+    /// that made the node.
     private var reused: [(at: Int, next: Int)] = []
 
     /// The number of open savepoints.
     private var depth = 0
 
-    /// Slab nodes that an open savepoint replaced or deleted, and that it may not change in place: they are free when
-    /// it is released.
+    /// Slab nodes that an open savepoint replaced or deleted, but may not change in place. They become free when the
+    /// savepoint is released.
     private var freedBelow: [Int] = []
 
     /// File nodes that this transaction replaced or deleted.
@@ -107,7 +109,7 @@ final class NodeStore {
         if let reader { pages?.remove(reader) }
     }
 
-    /// - Parameter interruption: of the coming calls; the caller keeps it alive.
+    /// - Parameter interruption: can end the calls that follow; the caller keeps it alive.
     func use(_ interruption: Interruption?) { self.interruption = interruption.map { .passUnretained($0) } }
 
     /// Called between two pieces of work of a long call: throws when the call is to end.
@@ -234,8 +236,9 @@ final class NodeStore {
         fileprivate let freedBytes: Int
     }
 
-    /// Begins a part of the transaction that can be undone. It uses chunks that were free before the first part; a
-    /// rollback gives them back. Those that became free between the first part and this one wait for its end.
+    /// Begins a part of the transaction that can be undone. The part uses chunks that were free before the first part;
+    /// a rollback gives these chunks back. Chunks that became free between the beginning of the first part and the
+    /// beginning of this part are not used before this part ends.
     func beginPart() -> SlabMark {
         let mark = SlabMark(
             depth: depth, ownStart: ownStart, end: slabEnd, bins: bins, olderBins: olderBins,
@@ -248,8 +251,8 @@ final class NodeStore {
         return mark
     }
 
-    /// Ends the part, and those inside it, and keeps its nodes. They belong to the part around it, which may change them
-    /// in place.
+    /// Ends the part, and the parts inside it, and keeps their nodes. The nodes then belong to the part around it,
+    /// which may change them in place.
     func keepPart(_ mark: SlabMark) {
         (depth, ownStart) = (mark.depth, mark.ownStart)
         join(bins, before: depth == 0 ? olderBins : mark.bins)
@@ -258,7 +261,7 @@ final class NodeStore {
             reused.removeAll(keepingCapacity: true)
             for i in olderBins.indices { olderBins[i] = 0 }
         }
-        // What the part replaced of the nodes that may be changed in place again.
+        // The part replaced some nodes that may be changed in place again from now on: they become free.
         var kept = mark.freedBelowCount
         for i in mark.freedBelowCount..<freedBelow.count {
             let at = freedBelow[i]
@@ -272,7 +275,7 @@ final class NodeStore {
         freedBelow.removeSubrange(kept...)
     }
 
-    /// Makes one list of two, for each size. The first lists are those of a part, which are short.
+    /// Joins two lists of free chunks into one, for each size. The lists in `first` belong to a part, and are short.
     private func join(_ first: [Int], before second: [Int]) {
         for i in second.indices where second[i] != 0 {
             guard first[i] != 0 else {
@@ -337,7 +340,8 @@ final class NodeStore {
     /// Sizes up to this are accepted without measuring the holes of the file.
     static let unmeasured = 256 << 10
 
-    /// The result of the last measurement. The file does not hold less now, unless it was replaced.
+    /// The result of the last measurement. The part of the file that the snapshot reads has not become smaller since,
+    /// unless another file has replaced it.
     private var measured = 0
 
     /// Whether the snapshot may contain `count` elements, of which at most `perByte` fit into a byte.
@@ -545,7 +549,7 @@ final class NodeStore {
         if !ref.isNull { free(try node(ref)) }
     }
 
-    /// Measures the file again: whether the freed bytes still are no more than it holds.
+    /// Measures the file again. Returns whether the freed bytes are at most the bytes that the file holds.
     @inline(never) private func mayFreeMore() -> Bool {
         freedRoom = measuredExtent
         return freedBytes <= freedRoom

@@ -67,8 +67,8 @@ enum PrivateCopy {
         return mark
     }
 
-    /// The position of the top array to which a plain header leads; nil when there is none, or when the file has the
-    /// streaming form, where the footer names it.
+    /// The position of the top array to which a plain header leads; nil when it leads to no top array, or the file has
+    /// the streaming form, where the footer names it.
     private static func topArray(_ head: [UInt8]) -> Int? {
         guard head.count == Format.headerSize else { return nil }
         let header = head.withUnsafeBytes { raw in raw.baseAddress.map { FileHeader(bytes: $0) } }

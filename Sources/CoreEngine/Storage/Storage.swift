@@ -8,8 +8,9 @@
 ///    `Node` is always readable memory. All other claims of a file are checked by the layer that interprets them.
 /// 2. Nodes in the file are immutable. A write transaction copies a node to the slab before it changes it and records
 ///    the old node as freed.
-/// 3. A commit that returned is never lost, one that failed never comes back, and an error reports a commit whose
-///    outcome is unknown (`DatabaseFile+Commit`, docs/commit-and-locking.md). A small commit waits for the disk once.
+/// 3. A commit that returned is never lost, and a commit that failed never comes back. If the outcome of a commit is
+///    unknown, the error says so (`DatabaseFile+Commit`, docs/commit-and-locking.md). A small commit waits for the disk
+///    once.
 ///
 /// Refs become nodes in few layers; the others get typed sequences, trees or rows from these.
 /// `NodeStore+Translation.swift` is for: Placement, Arrays, Trees, OldFormats, Examination, Rescue.

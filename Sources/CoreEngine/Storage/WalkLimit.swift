@@ -3,8 +3,8 @@
 ///
 /// There are two checks. The first one: a walk cannot reach more nodes than fit into the bytes that the file really has
 /// (`NodeStore.measuredExtent`). The second one: the walk remembers one node, replaces it by the present node each time
-/// the length of the walk has doubled, and fails when it reaches the remembered node again. Of the walks that reach a
-/// node again, the second check ends most much earlier than the first.
+/// the length of the walk has doubled, and fails when it reaches the remembered node again. When a walk reaches a node
+/// again, the second check usually ends the walk much earlier than the first check would.
 struct WalkLimit {
     /// The least number of bytes of a node.
     private let unit: Int

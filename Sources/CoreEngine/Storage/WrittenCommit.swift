@@ -8,6 +8,6 @@ struct WrittenCommit {
     /// too scattered.
     var content: (checksum: Checksum, extents: [FileChunk])?
 
-    /// The place of the record behind this snapshot; 0 when it has none.
+    /// The place of the record behind this snapshot; 0 when the snapshot has no record.
     var recordAt = 0
 }

@@ -87,7 +87,7 @@ struct CollectionEditor {
         return try BPlusTree.create(store, kind: kind)
     }
 
-    /// Whether elements may be unresolved links. Indexes that the caller passes do not count those.
+    /// Whether elements may be unresolved links. The indexes that callers pass do not count unresolved links.
     private func hidesElements() throws(RealmError) -> Bool {
         guard kind == .objKey, !root.isNull else { return false }
         return try BPlusTree.isMarked(store, root)

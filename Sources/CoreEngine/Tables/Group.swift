@@ -7,8 +7,8 @@ final class Group {
     /// The file format of the snapshot.
     let format: UInt8
 
-    /// Whether search indexes can be used. Files from before clusters have indexes of row numbers in other orders;
-    /// these are ignored.
+    /// Whether search indexes can be used. In formats 2 to 9, which have no clusters, the indexes hold row numbers in
+    /// other orders; these indexes are ignored.
     var hasUsableIndexes: Bool { format >= 10 }
 
     /// Is notified of every mutation; set during a write transaction.
@@ -25,7 +25,7 @@ final class Group {
     private(set) var tablesRef: Ref = .null
     private var names: [Name] = []
 
-    /// Where the stored name of a table is a shortened one: the stored name. By table index.
+    /// The stored names of the tables whose stored name is a shortened one, by table index.
     private var storedNames: [Int: Name] = [:]
 
     /// The whole names of classes and properties with shortened names, and the ref of the table that has them.
@@ -78,7 +78,7 @@ final class Group {
 
     // MARK: Savepoints
 
-    /// What the group is made of at the beginning of a savepoint.
+    /// The state of the group at the beginning of a savepoint.
     struct Mark {
         fileprivate let namesRef: Ref
         fileprivate let tablesRef: Ref
@@ -118,7 +118,7 @@ final class Group {
             counters: rules?.all.filter { !$0.automatic.isEmpty }.map { ($0, $0.automatic) } ?? [], made: made)
     }
 
-    /// A savepoint began or ended: nodes that could be changed in place may be fixed now.
+    /// A savepoint began or ended: nodes that could be changed in place may have become immutable.
     func closeNodes() { for case let table? in tables { table.closeNodes() } }
 
     /// Goes back to the mark. Tables that did not change since stay open.
@@ -257,7 +257,7 @@ final class Group {
         guard ref != longNamesRef || !sameNames else { return }
         let before = longNames
         if ref != longNamesRef {
-            // A damaged table of rules does not keep anybody from reading.
+            // A file with a damaged table of rules can still be read.
             longNames =
                 try RealmError.unlessDamaged { () throws(RealmError) in try RuleTable(self)?.longNames() }
                 ?? LongNames()
@@ -528,7 +528,7 @@ final class Group {
             }
             namesRef = node.ref
         }
-        // What the arrays have by now is not written again by the next savepoint.
+        // The arrays now have all changes: the next savepoint does not write them again.
         if onlyUnwritten { (isModified, namesModified) = (false, false) }
     }
 }

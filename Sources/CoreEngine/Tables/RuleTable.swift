@@ -1,20 +1,22 @@
 /// What a row of the table of rules states. Format: rules.md §2.
 enum RuleKind: Int64 {
-    /// In this order: the version of the rules' format; the version of a class up to which its rules were kept.
+    // Where a line has several cases, its comment has a phrase for each of them, in the same order.
+
+    /// The version of the rules' format; the version of a class up to which its rules were kept.
     case format = 0, kept = 1
-    /// Of a link property: what happens when its object is deleted; what happens when its target is deleted.
+    /// For a link property: the effect when its object is deleted; the effect when its target is deleted.
     case onDelete = 2, onTargetDelete = 3
-    /// Of a property: its values are made by the engine; the value of new objects.
+    /// For a property: the engine makes its values; the value that it has in new objects.
     case automatic = 4, initial = 5
-    /// Of a class: properties whose values together are unique; a condition that every object meets.
+    /// For a class: properties whose values together are unique; a condition that every object meets.
     case unique = 6, check = 7
-    /// Of a property: the time of the creation, the time of the last change, the number of changes.
+    /// For a property of objects: the time of the creation; the time of the last change; the number of changes.
     case created = 8, modified = 9, revision = 10
-    /// Of a class or a property: its whole name, when it is too long for the place where names are stored.
+    /// For a class or a property: its whole name, when it is too long for the place where names are stored.
     case name = 11
-    /// Of a text property: it names the subclass of each object. Of a class: one of its subclasses.
+    /// For a text property: it names the subclass of each object; for a class: one of its subclasses.
     case typeProperty = 12, subclass = 13
-    /// Of a class: a property that is computed from others.
+    /// For a class: a property that is computed from others.
     case computed = 14
 
     /// Whether the rule makes the value of a property: a property has at most one such rule.
@@ -242,7 +244,7 @@ struct RuleTable {
     /// The name of the table that is the index of a unique rule.
     static func indexName(_ key: ObjKey) -> Name { Name("crealm_unique_\(key.raw)") }
 
-    /// A class was removed, or a property: its rules go, also unique rules to which the property belongs.
+    /// Removes the rules of a class or a property that was removed, also unique rules to which the property belongs.
     func removeRules(of owner: TableKey, _ column: ColKey? = nil) throws(RealmError) {
         for key in try table.allKeys() {
             guard try integer(key, self.owner) == Int64(owner.raw) else { continue }
@@ -260,7 +262,7 @@ struct RuleTable {
         }
     }
 
-    /// A property has another column key: its rules follow.
+    /// Replaces the column key of a property in all of its rules.
     func replaceColumn(_ old: ColKey, by new: ColKey, in owner: TableKey) throws(RealmError) {
         for (key, row) in try rows() where row.table == owner {
             if row.column == old { _ = try table.set(key, column, .int(new.raw)) }

@@ -60,7 +60,7 @@ extension Table {
         try store.test(done, of: total)
     }
 
-    // MARK: Rows of tables that are no class
+    // MARK: Rows of tables that are not classes
 
     /// Stores an integer at a key that the caller chose, in a table with one column. Observers are not told.
     func place(_ integer: Int64, at key: ObjKey, _ column: ColumnFacts) throws(RealmError) {
@@ -68,13 +68,13 @@ extension Table {
         _ = try rows.insert(key, initial: (column.key.index, .int(integer)))
     }
 
-    /// Removes such a row.
+    /// Removes a row that `place` added.
     func removePlaced(_ key: ObjKey) throws(RealmError) { _ = try rows.erase(key) }
 
     // MARK: Indexes
 
-    /// Keys of the objects with a value, ascending, from the index of a property; nil if there is none that tells. The
-    /// index of a Mixed property has equal values of different types in different places.
+    /// Keys of the objects with a value, ascending, from the index of a property; nil if no index can answer. The index
+    /// of a Mixed property cannot, because equal values of different types are in different places.
     func objects(with value: Mixed, in column: ColKey) throws(RealmError) -> [ObjKey]? {
         guard let index = try index(of: column.index), facts(column)?.type != .mixed else { return nil }
         var keys: [ObjKey] = []
@@ -86,7 +86,7 @@ extension Table {
         return ascending ? keys : keys.sorted()
     }
 
-    /// Keys of the objects with one of the values, ascending, from the index of a property; nil if there is none.
+    /// Keys of the objects with one of the values, ascending, from the index of a property; nil if it has no index.
     func objects(withAnyOf values: [Mixed], in column: ColKey) throws(RealmError) -> [ObjKey]? {
         guard let index = try index(of: column.index) else { return nil }
         var all = Set<ObjKey>()
@@ -134,7 +134,8 @@ extension Group {
 
     func check<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R { try store.during(.checking, body) }
 
-    /// How many bytes different values of the snapshot can have together; up to `unmeasured` of them need no look.
+    /// Upper bound for the bytes of all different values of the snapshot. A sum of up to `unmeasured` bytes need not be
+    /// compared with it.
     var measuredExtent: Int { store.measuredExtent }
     static var unmeasured: Int { NodeStore.unmeasured }
 }

@@ -1,4 +1,4 @@
-/// Conversions of what files of formats 10 to 23 store in another way. Format: logical §11.
+/// Conversions of data that files of formats 10 to 23 store in another way. Format: logical §11.
 extension Table {
     /// Converts the keys of link lists, which named a separate type in older formats. Format: logical §11.4.
     func upgradeLinkListKeys() throws(RealmError) {

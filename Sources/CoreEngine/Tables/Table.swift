@@ -178,7 +178,7 @@ final class Table {
             || indexes.isUnsettled
     }
 
-    /// A savepoint began or ended: nodes that could be changed in place may be fixed now.
+    /// A savepoint began or ended: nodes that could be changed in place may have become immutable.
     func closeNodes() {
         rows.closeNodes()
         indexes.closeNodes()

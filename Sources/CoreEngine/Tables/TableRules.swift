@@ -1,4 +1,4 @@
-/// What happens to objects at the other end of a link when an object is deleted. The numbers are those of the file.
+/// The effect on the objects at the other end of a link when an object is deleted. The file stores these numbers.
 package enum DeleteRule: Int64, Sendable {
     /// The link becomes null, or is removed from its collection.
     case nullify = 0
@@ -53,7 +53,7 @@ final class TableRules {
         let type: ColumnType
         let row: ObjKey
 
-        /// The next integer; `used` after the greatest one. Not used for other types.
+        /// The next integer; `used` when no integer is left. Without a meaning for other types.
         var next: Int64
         var isChanged = false
 

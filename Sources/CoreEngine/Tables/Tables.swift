@@ -19,8 +19,8 @@ enum Tables {
     static let metadata: Name = "metadata"
 }
 
-/// Is told of each change. `ChangesetEncoder` writes them down. (A class and not a protocol, so that a call per mutation needs no existential and
-/// counts no references.)
+/// Receives each change. The subclass `ChangesetEncoder` encodes the changes. (A class and not a protocol, so that a
+/// call per mutation needs no existential and counts no references.)
 class MutationLog {
     func tableAdded(_ table: TableKey) {}
 

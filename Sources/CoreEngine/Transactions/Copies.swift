@@ -123,8 +123,8 @@ extension Database {
     }
 
     /// Runs `body` as the only user of the file, holding the write lock; false when another process has it open. The
-    /// caller is the only user in this process, and no thread opens the file here meanwhile: the file at the path and
-    /// what this process knows of it change together.
+    /// caller is the only user in this process, and no thread opens the file here meanwhile, because the file at the
+    /// path and the state that this process keeps of the file change together.
     /// - Parameter isOpening: whether the file is just being opened, so that this object has never written to it.
     private func alone(isOpening: Bool = false, _ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError)
         -> Bool

@@ -2,8 +2,8 @@
 /// written.
 ///
 /// Any program may write any word of the lock file. The worst effects of a wrong word are: a call fails with an error
-/// that says so, or space stays in use for longer. A wrong word never makes a version the newest one that the file does
-/// not contain as such.
+/// that says so, or space stays in use for longer. Because of a wrong word, no version becomes the newest one if the
+/// file does not contain it as its newest version.
 extension Database {
     /// The slots in which this process holds versions.
     ///
@@ -174,8 +174,8 @@ extension Database {
         return inFile.number < version.number
     }
 
-    /// The header of a file that contains a version. For a file that was cut, the error says that it is lost, whatever
-    /// else is wrong.
+    /// The header of a file that contains a version. If the file was truncated, the error says that pages of the file
+    /// are lost, whatever else is wrong.
     private func header(of version: SharedState.Version?) throws(RealmError) -> FileHeader {
         do throws(RealmError) { return try file.readHeader() } catch {
             if let version { try file.verifyLength(version.logicalSize) }
@@ -183,7 +183,7 @@ extension Database {
         }
     }
 
-    /// The version to which the header leads; nil when it is not readable: the header has changed meanwhile.
+    /// The version to which the header leads; nil if this version cannot be read, because the header has changed.
     private func versionOfHeader(_ header: FileHeader) throws(RealmError) -> SharedState.Version? {
         guard header.liveTopRef > 0 else {
             return SharedState.Version(number: 1, topRef: .null, logicalSize: Format.headerSize)
@@ -208,8 +208,8 @@ extension Database {
         return found
     }
 
-    /// Brings the session in line with the file, if no process writes now and this process may write. Returns whether
-    /// it did.
+    /// Corrects the words of the session that contradict the file, if no process writes now and this process may write.
+    /// Returns whether the words were corrected.
     private func putRight() -> Bool {
         guard isWritable, hasHeader, (try? takeFreeLock(at: Platform.noThread)) ?? false else { return false }
         unlockForWriting()

@@ -93,8 +93,8 @@ package final class Database: @unchecked Sendable {
     /// Slab bytes committed so far. For the writer.
     var slabCommitted = 0
 
-    /// The number by which this object marks the lock file when it writes (`SharedState.lastWriter`): as long as it is
-    /// there, no other process has written. Random, so that a word that is there by chance never equals it.
+    /// The number that this object stores in the lock file when it writes (`SharedState.lastWriter`): as long as the
+    /// lock file has this number, no other process has written. The number is random, so that no other word equals it.
     let mark = Crypto.randomWord()
 
     /// Number of the version that this database published last: its readers need not compare that version with the

@@ -1,6 +1,6 @@
 /// Receives reports of new versions of a file.
 package protocol VersionClient: AnyObject, Sendable {
-    /// Whether it should be told that the newest version is `newest`. Called under the listener's lock.
+    /// Whether the client wants a report that the newest version is `newest`. Called under the listener's lock.
     func wants(_ newest: UInt64) -> Bool
 
     /// Reports the newest version. Called on the listener's thread, without a lock. Must not wait.

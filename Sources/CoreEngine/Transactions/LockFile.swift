@@ -40,7 +40,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, except f
 
     /// Joins or starts the session. Throws 1008 when realm-core has the file open.
     /// - Parameters:
-    ///   - database: the rights of the database file; nil when it does not exist yet.
+    ///   - database: the owner and the permissions of the database file; nil when it does not exist yet.
     ///   - isWriter: whether the database is opened for writing.
     ///   - patience: how long to wait for other processes that open or replace the file.
     init(databasePath: String, _ database: FileRights?, isWriter: Bool, _ patience: Patience) throws(RealmError) {

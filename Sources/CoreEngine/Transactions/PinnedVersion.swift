@@ -2,7 +2,7 @@ import Synchronization
 
 /// A version that a reader holds, and its cost.
 public struct PinnedVersion: Sendable {
-    /// Its number.
+    /// The number of the version.
     public let version: UInt64
 
     /// When the version was pinned; 1970 while the pin is being made.
@@ -14,8 +14,8 @@ public struct PinnedVersion: Sendable {
     /// The thread that pinned it, by the number of the operating system.
     public let threadId: UInt32
 
-    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are
-    /// released.
+    /// Bytes of the file that were freed since the version was pinned, and cannot be used again before this version and
+    /// all older ones are released.
     public let heldBytes: Int
 
     init(_ mark: SharedState.Mark, heldBytes: Int) {

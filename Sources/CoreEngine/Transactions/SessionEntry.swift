@@ -85,9 +85,10 @@ struct SessionEntry {
         let part = LockFile.Part(durability, isWriter: writing)
         let claim = try lock.claim(path, try file.file.identity())
         lock.hold(claim)
-        // A member that has entered has claimed the file of the session, and releases the claim last: so a claim that is
-        // asked for first shows that the member found afterwards has this file. But the operating system closes the
-        // files of a killed process in any order, and may stop in the middle: that passes.
+        // A member that has entered has claimed the file of the session, and releases the claim last. So if the claim
+        // is tested first and a member is found afterwards, the claim shows that this member has this file. But the
+        // operating system closes the files of a killed process in any order, and may have closed only some of them:
+        // this state ends by itself.
         var isFirst = false, isOfThisFile = false
         for attempt in 0..<Self.mostClaimChecks where !isFirst && !isOfThisFile {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
@@ -157,8 +158,8 @@ struct SessionEntry {
     private func newestState(
         _ file: DatabaseFile, _ shared: SharedState, isFirst: Bool
     ) throws(RealmError) -> (state: DatabaseFile.State, isSelected: Bool) {
-        // The member that opened the file first may have been unable to write: then the header leads to an older state,
-        // or to none.
+        // The member that opened the file first may have been unable to write: then the header leads to an older state
+        // or to no state.
         if !isFirst, let found = try? file.validate(readOnly: !writing), shared.newest()?.topRef == found.topRef {
             return (found, true)
         }

@@ -14,11 +14,12 @@
 ///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded; 2192 again
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then reads `latest` again. If the
-/// version changed, the reader tries again with the newer one. If it did not change, the writer of the next commit but
-/// one (the first that could reuse space of the version) will see the slot, because it reads the slots after the
-/// version in between was published. A ring entry is overwritten 64 versions later, so an entry read between two equal
-/// values of `latest` is complete. A writer that dies between filling an entry and publishing it has published nothing;
-/// one that dies after it wrote the file's header is completed by the next writer (`Database.recoverHeader`).
+/// version changed, the reader tries again with the newer one. If it did not change, the writer of the second commit
+/// after it (the first commit that could reuse space of the version) will see the slot, because that writer reads the
+/// slots after the first commit was published. A ring entry is overwritten 64 versions later, so an entry read between
+/// two equal values of `latest` is complete. A writer that dies between filling an entry and publishing it has
+/// published nothing; one that dies after it wrote the file's header is completed by the next writer
+/// (`Database.recoverHeader`).
 ///
 /// The bell. Listeners of all processes sleep while the word with the latest version is unchanged. A commit adds one to
 /// the version and wakes the listeners in one step of the kernel: a writer that is killed has done both or neither.
@@ -241,7 +242,7 @@ struct SharedState {
     /// - Parameters:
     ///   - held: the number of slots that this member has.
     ///   - known: returns the slot in which this member has a version pinned already, if that slot can be shared.
-    ///   - isBrief: for a pin of a moment, which may take one of the last slots.
+    ///   - isBrief: for a pin that is released at once, which may take one of the last slots.
     ///   - fromFile: reads a version from the file when the ring has no entry of it.
     /// - Returns: the version and its slot; `isShared` when the slot is the one of `known`.
     func pinNewest(
@@ -283,7 +284,7 @@ struct SharedState {
     /// Each member gets this number of slots as long as any slot is free.
     static let everybodysShare = 16
 
-    /// The last slots are reserved for pins of a moment.
+    /// The last slots are reserved for pins that are released at once.
     private static let briefSlots = 8
 
     /// The number of free slots without the reserved ones.

@@ -74,8 +74,8 @@ struct Shrinking {
     private static let leastCutStep = 4 << 20
     private static let cutSteps = 32
 
-    /// A commit moves one of so many equal parts of the data, but at least twice the least gain and at most the
-    /// greatest step.
+    /// A commit moves the data divided by `share`, but at least twice the policy's `leastGain` and at most
+    /// `greatestStep` bytes.
     private static let share = 24
     private static let greatestStep = 16 << 20
 

@@ -43,17 +43,18 @@ package final class Transaction {
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
 
-    /// Can end its long calls early; nil: they always finish.
+    /// Can end long calls of this transaction early; nil: they always finish.
     package var interruption: Interruption? { didSet { store.use(interruption) } }
 
-    /// When its commits shrink the file; and the bytes that its next commit moves for it, whatever the policy says.
+    /// The policy by which commits of this transaction shrink the file; and the bytes that the next commit moves to
+    /// shrink it, whatever the policy says.
     package var shrinkingPolicy = ShrinkingPolicy()
     package var shrinkingStep: Int?
 
-    /// The bytes that its commits have moved to make the file shorter.
+    /// The bytes that commits of this transaction have moved to make the file shorter.
     var movedBytes = 0
 
-    /// How many seconds it waits for the write lock; nil: no limit.
+    /// How many seconds this transaction waits for the write lock; nil: no limit.
     package var lockTimeout: Double?
 
     /// Identifies the owner of the write lock while this transaction writes: the `place` of the Realm's scheduler (a
@@ -68,10 +69,10 @@ package final class Transaction {
     /// The pin that made the file grow too far in the last commit, if the program was not warned of it before.
     var costlyPin: PinnedVersion?
 
-    /// Shared by the handles of the objects made in this write, before its first savepoint; nil while there are none.
+    /// Shared by the handles of the objects that this write made before its first savepoint; nil if it made no object.
     private var creation: Creation?
 
-    /// Those of savepoints that were released: a rollback undoes them, too.
+    /// The creations of released savepoints: a rollback undoes them, too.
     private var releasedCreations: [Creation] = []
 
     /// The open savepoints, outermost first.
@@ -334,7 +335,8 @@ package final class Transaction {
     private static let maxSavepoints = 1000
 
     /// Begins a part of the write that can be undone alone.
-    /// - Parameter isOwn: it is not one of the program, and the limit of these does not count.
+    /// - Parameter isOwn: true for a savepoint that the library makes for itself: the limit for savepoints of the
+    ///   program does not apply.
     /// - Returns: the number of the savepoint, from 1.
     package func beginSavepoint(isOwn: Bool = false) throws(RealmError) -> Int {
         guard stage == .writing, let encoder else {
@@ -507,7 +509,7 @@ package final class Transaction {
                 "The file has reached the last version number: move its objects to a file that is made anew",
                 path: database.path)
         }
-        // A commit must not build on the rest of a file that was cut.
+        // A commit must not build on what remains of a truncated file.
         try file.verifyLength(logicalSize)
         try file.cutRemainder()
         try cutEnd()

@@ -84,7 +84,7 @@ final class ClusterTree {
     /// The address of `noNode`. Nothing reads the bytes there, because that node has no elements.
     nonisolated(unsafe) private static let noAddress = UnsafeMutableRawPointer.allocate(byteCount: 8, alignment: 8)
 
-    /// A node without elements, for cursors that are at none yet.
+    /// A node without elements, for a cursor that is not at a leaf yet.
     static var noNode: Node { Node(address: noAddress, ref: .null, count: 0, width: 0, flags: 0) }
 
     private func prepareOpened() {
@@ -123,7 +123,7 @@ final class ClusterTree {
         invalidateCursors()
     }
 
-    /// Nodes that could be changed in place may be fixed now.
+    /// Called when nodes that could be changed in place may have become immutable.
     func closeNodes() { invalidateCursors() }
 
     func setRootKeepingCursor(_ root: Ref) { self.root = root }
