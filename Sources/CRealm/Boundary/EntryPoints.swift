@@ -253,7 +253,7 @@ final class ObjectHandle: Handle, Confined {
 
     private var isPooled = false
 
-    /// Its callbacks end when the handle is released.
+    /// The notifier of the handle. The notifier's callbacks end when the handle is released.
     var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
 
@@ -341,7 +341,7 @@ final class CollectionHandle: Handle, Confined {
     /// The index of the last insertion. If the next insertion follows it directly, keeping the list open saves time.
     private var lastInserted = -2
 
-    /// Its callbacks end when the handle is released.
+    /// The notifier of the handle. The notifier's callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }
@@ -475,7 +475,7 @@ final class ResultsHandle: Handle, Confined {
     let content: Sealed<ResultSet>
     private let kept: ResultSet
 
-    /// Its callbacks end when the handle is released.
+    /// The notifier of the handle. The notifier's callbacks end when the handle is released.
     var notifier: Notifier?
 
     deinit { notifier?.end() }

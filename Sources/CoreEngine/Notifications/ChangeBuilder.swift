@@ -106,7 +106,8 @@ struct ChangeBuilder {
         if before <= limit, after <= limit { return self }
         var visible = ChangeBuilder(
             deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
-        // Elements in both collections keep their order: these numbers of them are in the range, before and after.
+        // Elements that are in both collections keep their order. `keptBefore` of them were in the range before the
+        // change, `keptAfter` of them are in it now.
         let keptBefore = min(before, limit) - visible.deletions.count,
             keptAfter = min(after, limit) - visible.insertions.count
         visible.modifications = modifications.below(limit)

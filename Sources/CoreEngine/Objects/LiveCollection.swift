@@ -2,8 +2,8 @@
 /// collections.
 ///
 /// Access by index is live: `collection[i]` is the current element. A `for` loop, `map` and `Array(…)` use the elements
-/// of the moment when they began; a slice keeps the elements of the moment when it was made. So a loop may change the
-/// collection that it iterates over, and the size of a slice never changes.
+/// that the collection has when they begin; a slice keeps the elements that the collection has when the slice is made.
+/// So a loop may change the collection that it iterates over, and the size of a slice never changes.
 ///
 /// Calls that cannot throw pass their errors to `Misuse`: a closed Realm, a wrong thread, a deleted owner of the
 /// collection, an index out of range. `load`, `element(at:)` and `elements` throw these errors.

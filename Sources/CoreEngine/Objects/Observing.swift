@@ -28,7 +28,7 @@ public struct CollectionChangeSet: Sendable {
     /// Indices before the change of rows that were modified and remain.
     public let modifications: [Int]
 
-    /// As `modifications`, as indices after the change.
+    /// The same rows as in `modifications`, as indices after the change.
     public let modificationsAfter: [Int]
 
     /// For lists only; `from` is one of the deletions, `to` one of the insertions.

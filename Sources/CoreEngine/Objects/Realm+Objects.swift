@@ -296,7 +296,7 @@ extension Realm {
 
     /// Sets a property if the object still has a certain revision.
     ///
-    /// - Returns: whether it had.
+    /// - Returns: whether the object had this revision.
     /// - Throws: 2007 when no property of the class has the rule "revision".
     package func set(
         _ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed, ifRevision revision: Int64
@@ -315,7 +315,7 @@ extension Realm {
         return true
     }
 
-    /// Writes the default of a property: change callbacks are not told of it.
+    /// Writes the default value of a property. Change callbacks do not report this write.
     package func setDefault(_ tableKey: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError)
     {
         try reading().group.logSlot.withoutValues { () throws(RealmError) in try set(tableKey, object, column, value) }
@@ -373,7 +373,8 @@ extension Realm {
         try changing { () throws(RealmError) in try table.group.deleteByRules(table, keys) }
     }
 
-    /// Deletes all objects of all classes of the schema, together: links between them forbid nothing.
+    /// Deletes all objects of all classes of the schema in one step, so that links between them do not forbid the
+    /// deletion.
     package func deleteAllObjects() throws(RealmError) {
         let group = try writing().group
         var objects: [(table: Table, keys: [ObjKey])] = []

@@ -152,7 +152,7 @@ extension Realm {
         return RealmObject(realm: self, table: table, key: key)
     }
 
-    /// Creates an object with the given values; inside a write transaction. An error leaves nothing behind.
+    /// Creates an object with the given values; inside a write transaction. After an error no object was created.
     ///
     ///     try realm.create("Person", ["id": 1, "name": "Ann", "address": ["street": "Elm"], "dogs": [["name": "Rex"], rex.link]])
     ///
@@ -160,7 +160,7 @@ extension Realm {
     ///   - primaryKey: may instead be one of the values.
     ///   - update: write the values to an existing object with the same primary key, instead of an error.
     ///   - values: by property. In a property that links to objects, a dictionary creates an object or, with `update`,
-    ///     changes the one with its primary key.
+    ///     changes the existing object with the primary key in the dictionary.
     /// - Throws: 3020 and 3009 for unknown classes and properties, 3001 and 3002 for values that do not fit, 3005
     ///   without a primary key, 1013 for a primary key that already exists, 3016 for a link to a deleted object, 2005
     ///   outside of a write transaction.

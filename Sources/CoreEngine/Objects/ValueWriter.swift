@@ -4,8 +4,9 @@
 /// objects too. A refused value therefore changes nothing and leaves no incomplete object. An error after the checks
 /// (two nested objects with the same new primary key, a full disk) deletes the objects created so far.
 ///
-/// In a property that links to objects, a dictionary describes an object with these values: a new one or, with
-/// `update`, the one that has its primary key. For an embedded class it is a new object that replaces the old one.
+/// In a property that links to objects, a dictionary describes an object with these values: a new object or, with
+/// `update`, the existing object with the primary key in the dictionary. In a property of an embedded class, it
+/// describes a new object that replaces the old one.
 ///
 /// Call within `Realm.inside`.
 struct ValueWriter {
@@ -46,7 +47,7 @@ struct ValueWriter {
     private mutating func orNothing<R>(_ body: (inout ValueWriter) throws(RealmError) -> R) throws(RealmError) -> R {
         do throws(RealmError) { return try body(&self) } catch {
             // If the transaction is damaged, its rollback removes the objects instead.
-            // Rules of deletion concern objects that existed: these are taken back.
+            // `takeBack` applies no rules of deletion: the rules are for objects that existed before the call.
             for (table, key) in made.reversed() { try? realm.takeBack(table, key) }
             throw error
         }

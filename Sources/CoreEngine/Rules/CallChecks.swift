@@ -33,7 +33,7 @@ package final class CallChecks {
         defer { isInside = false }
         let number = try transaction.beginSavepoint(isOwn: true)
         do throws(RealmError) {
-            // What was changed before is not a part of this call.
+            // Reads earlier changes first, because they are not part of this call.
             try read(transaction, nil)
             let start = reader
             do throws(RealmError) {

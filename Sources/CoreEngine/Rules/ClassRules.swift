@@ -39,10 +39,10 @@ package struct ClassRules: Sendable, Equatable {
         /// The subclass that it extends; empty: this class itself.
         package var parent = ""
 
-        /// Its own properties; they are properties of this class.
+        /// The properties that the subclass adds. In the file they are properties of this class.
         package var properties: [Name] = []
 
-        /// No object is of exactly this subclass.
+        /// Whether the subclass is abstract: each of its objects is of a subclass of it.
         package var isAbstract = false
 
         package init(_ name: String) { self.name = name }

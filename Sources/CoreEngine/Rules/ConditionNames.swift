@@ -1,10 +1,10 @@
-/// The names of classes and properties in the text of a condition, with what they name: so that a rename can replace
-/// them. The condition is valid.
+/// The names in the text of a condition, each with its class or property, so that a rename can replace them. The
+/// condition is valid.
 struct ConditionNames {
     private let text: String
     private let bytes: [UInt8]
 
-    /// The tokens that are names, which words of the language may be, too.
+    /// The tokens that are names. A name may be spelled like a word of the language.
     private let names: Set<Int>
     private var places: [(token: Token, table: TableKey, column: ColKey?)] = []
 

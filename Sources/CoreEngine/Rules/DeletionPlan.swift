@@ -1,4 +1,4 @@
-/// The objects that a deletion removes, where rules say that other objects leave too, or must not leave.
+/// The objects that a deletion removes, if rules delete further objects with them, or forbid the deletion.
 ///
 /// Invariants
 /// 1. An object is in the plan once.
@@ -6,7 +6,7 @@
 ///    rule forbids the deletion of an object of the plan.
 /// 3. The plan changes nothing: a refused deletion has deleted no object.
 ///
-/// Long chains of objects need no stack.
+/// The plan uses no recursion, so long chains of objects need no stack.
 struct DeletionPlan {
     private let group: Group
     private let rules: GroupRules
@@ -17,14 +17,15 @@ struct DeletionPlan {
     /// Objects whose own rules were not followed yet, by table index.
     private var open: [Int] = []
 
-    /// Objects that leave when their last referrer leaves. The key is a referrer that stays.
+    /// Objects that are deleted with the last object that refers to them (its *referrer*). The key is a referrer that
+    /// is not in the plan.
     private var waiting: [ObjectAddress: [ObjectAddress]] = [:]
 
-    /// Where the search for a referrer that stays has ended, for each object that waits: all referrers before are in the
-    /// plan. So each referrer is looked at once.
+    /// For each waiting object, the place of its referrer that is not in the plan. All referrers before this place are
+    /// in the plan, so the search goes on from here and examines each referrer once.
     private var stops: [ObjectAddress: (column: Int, place: Int)] = [:]
 
-    /// Objects whose referrer has joined the plan: their search goes on.
+    /// Waiting objects whose referrer was added to the plan: the search for another referrer goes on.
     private var woken: [ObjectAddress] = []
 
     private final class Part {
@@ -125,7 +126,7 @@ struct DeletionPlan {
                 }
             } else if column.holdsLinks {
                 let rule = own?.rule(onDelete: column.key) ?? .nullify
-                // An embedded object leaves with its owner, and may have rules itself.
+                // An embedded object is deleted with its owner, and may have rules itself.
                 let target = column.type == .link ? try group.table(column.oppositeTable) : nil
                 let isOwner = target?.isEmbedded ?? false
                 if isOwner {
@@ -158,7 +159,7 @@ struct DeletionPlan {
         }
     }
 
-    /// Adds an object if every object that refers to it leaves; otherwise waits for one that stays.
+    /// Adds an object if all its referrers are in the plan; otherwise the object waits for a referrer that is not.
     private mutating func reconsider(_ address: ObjectAddress) throws(RealmError) {
         guard stops[address] == nil else { return }
         try search(address, from: (0, 0))

@@ -1,6 +1,7 @@
 /// Subclasses that only the file or only the program has.
 extension Group {
-    /// By class: the properties of subclasses that only the file has, and of those that only the program has.
+    /// Returns for each class the properties of subclasses that only the file has (`known`), and the properties of
+    /// subclasses that only the program has (`new`).
     ///
     /// - Parameter declared: the rules that the program declares.
     func otherSubclasses(_ declared: [Name: ClassRules]?) throws(RealmError) -> (
@@ -16,8 +17,8 @@ extension Group {
         return (known, new)
     }
 
-    /// Whether the class has subclasses that these rules do not declare. Then rules are only added, unless a program
-    /// migrates the file: the others belong to other programs.
+    /// Whether the file has subclasses of the class that these rules do not declare: other programs declared them. Then
+    /// rules are only added and never removed, unless a program migrates the file.
     func hasOtherSubclasses(_ rules: ClassRules, _ table: Table) throws(RealmError) -> Bool {
         guard rules.typeProperty != nil else { return false }
         let declared = Set(rules.subclasses.map { Name($0.name) })
@@ -26,7 +27,8 @@ extension Group {
 }
 
 extension ClassRules {
-    /// The properties that only subclasses have that other rules do not declare.
+    /// Returns the properties of the subclasses that `other` does not declare, without the properties that these
+    /// subclasses share with a subclass that it declares.
     fileprivate func properties(ofSubclassesNotIn other: ClassRules) -> Set<Name> {
         let theirs = Set(other.subclasses.map { Name($0.name) })
         var own: Set<Name> = []

@@ -22,7 +22,7 @@ struct RuleCheck {
         }
     }
 
-    /// Why a check has no effect; nil when it has one.
+    /// The reason why a check has no effect; nil when the check has an effect.
     static func fault(_ group: Group, _ table: Table, _ row: RuleRow) throws(RealmError) -> String? {
         do throws(RealmError) {
             _ = try RuleCheck(group, table, row)

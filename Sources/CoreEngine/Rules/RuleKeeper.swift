@@ -29,8 +29,8 @@ package struct RuleKeeper {
 
     // MARK: Committing
 
-    /// Called before the commit of the write transaction. The caller's values that were read before are out of date
-    /// then.
+    /// Called before the commit of the write transaction. It changes values, so values that the caller has read before
+    /// are out of date afterwards.
     ///
     /// - Throws: 9006 for an object that breaks a rule. The transaction is as before, and may go on.
     package func keep() throws(RealmError) {
@@ -69,8 +69,8 @@ package struct RuleKeeper {
         try noteKept()
     }
 
-    /// The history does not name new embedded objects. And an object has changed when an embedded object that it owns
-    /// has.
+    /// Adds new embedded objects, which the history does not name, and the owners of changed embedded objects: an
+    /// object counts as changed when an embedded object that it owns was changed.
     private func addOwners(_ touched: TouchedObjects) throws(RealmError) {
         for own in rules.all where !own.atCommit.isEmpty {
             guard let table = try group.table(own.key), table.isEmbedded else { continue }
@@ -104,7 +104,7 @@ package struct RuleKeeper {
         return nil
     }
 
-    /// The new entries of a unique index, and those that leave.
+    /// The new entries and the removed entries of a unique index.
     private struct UniqueChange {
         let rule: UniqueIndex
         var leaving: [UniqueIndex.Entry] = []
@@ -127,7 +127,7 @@ package struct RuleKeeper {
         for object in try touched.keys.living(in: table) {
             if let entry = try rule.entry(of: object, in: table) { change.entering.append(entry) }
         }
-        // In the order of the index, which is that of the hashes.
+        // In the order of the index, which is sorted by hashes.
         change.entering.sort { $0.hash != $1.hash ? $0.hash < $1.hash : $0.object < $1.object }
         try rule.expectDifferent(change.entering)
         let isFirst = try rule.isEmpty
@@ -183,7 +183,7 @@ package struct RuleKeeper {
         }
     }
 
-    /// Writes the counters, and up to which version of each class its rules are kept.
+    /// Writes the counters and, for each class, the version of the table up to which its rules are kept.
     private func noteKept() throws(RealmError) {
         guard let store = try RuleTable(group) else { return }
         for own in rules.all {

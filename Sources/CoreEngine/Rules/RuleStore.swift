@@ -103,7 +103,7 @@ extension Group {
         if isTyped, let own = self.rules?[table.key] { try SubclassNames(table, own)?.expectAll() }
     }
 
-    /// Tests all checks of the file for all objects: what they name may be computed otherwise now.
+    /// Tests all checks of the file for all objects, because the computed properties in a check may have changed.
     private func recheckConditions() throws(RealmError) {
         for (_, row) in try ruleRows() where row.kind == .check {
             guard let owner = try table(row.table) else { continue }
@@ -140,7 +140,7 @@ extension Group {
         }
     }
 
-    /// Objects from before the class had subclasses are of the class itself.
+    /// Gives objects that were made before the class had subclasses the type of the class itself.
     private func nameTypes(_ table: Table) throws(RealmError) {
         guard let row = try RuleTable(self)?.rows().first(where: { $0.row.isTypeProperty(of: table) })?.row,
             !row.isAbstract, let column = table.facts(row.column)
@@ -156,8 +156,8 @@ extension Group {
 }
 
 extension Group {
-    /// Checks the rules of a class again for all objects, and builds the indexes of its unique rules anew: after a
-    /// migration gave its objects other values.
+    /// Checks the rules of a class for all objects, and rebuilds the indexes of its unique rules. Called after a
+    /// migration, which may have changed the values.
     ///
     /// - Throws: 9006 when an object breaks a rule.
     func recheckRules(of table: Table) throws(RealmError) {
@@ -183,10 +183,10 @@ extension Group {
 }
 
 extension RuleRow {
-    /// Whether a new rule takes the place of this one, which has the same kind, where rules are only added.
+    /// Whether a new rule of the same kind replaces this rule, if rules are only added.
     func isReplaced(by new: RuleRow) -> Bool {
         if kind == .typeProperty { return true }
-        // Without a name: the unique rule of the same properties.
+        // A unique rule without a name replaces the unique rule without a name for the same properties.
         if kind == .unique, label.isEmpty, new.label.isEmpty { return Name(text) == Name(new.text) }
         return new.column != .null ? column == new.column : !new.label.isEmpty && label == new.label
     }

@@ -12,7 +12,8 @@ final class TouchedObjects: ChangesetHandler {
         fileprivate(set) var keys: [ObjKey] = []
         private var isAscending = true
 
-        /// The keys before this were looked at: a further change of the last one is noted again.
+        /// The number of keys that `unsettled` has returned. If the last of these objects changes again, its key is
+        /// added again, so that the next call shows the change.
         private var looked = 0
 
         fileprivate func noteLook() { looked = keys.count }
@@ -47,7 +48,7 @@ final class TouchedObjects: ChangesetHandler {
     /// Changed objects of embedded classes.
     private(set) var embedded: [TableKey: [ObjKey]] = [:]
 
-    /// A class without rules, which is not embedded.
+    /// The last class found to be without rules and not embedded. Its changes are not noted.
     private var plain = TableKey.null
 
     init(_ rules: GroupRules, _ group: Group) {

@@ -12,8 +12,9 @@ final class UniqueLookup {
     /// The objects that the transaction changed, by table.
     private var touched: TouchedObjects?
 
-    /// Per rule: the changed objects by the hash of the values that they had when they were looked at. And the newest
-    /// object of the class, whose later values the history does not name.
+    /// For each rule: the changed objects, by the hash of the values that they had in the last look-up; the number of
+    /// keys that were read; and the newest object of the class. The history does not name later values of this object,
+    /// so each look-up reads its values again.
     private var changes: [ObjKey: (byHash: [Int64: [ObjKey]], seen: Int, newest: ObjKey)] = [:]
 
     /// The object with these values of the properties of a unique rule, in any order.
@@ -71,7 +72,7 @@ final class UniqueLookup {
             guard try table.isValid(object), let entry = try rule.entry(of: object, in: table) else { return }
             known.byHash[entry.hash, default: []].append(object)
         }
-        // The values of the newest object were not final.
+        // The object that was the newest one in the last look-up may have other values now.
         if known.newest != .null { try note(known.newest) }
         for object in keys[known.seen...] { try note(object) }
         known.seen = keys.count

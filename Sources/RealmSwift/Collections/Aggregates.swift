@@ -58,8 +58,9 @@ extension _HasPersistedType {
 }
 
 extension _HasPersistedType {
-    /// Converts an aggregate to this type; nil if there is none. The average of integers is truncated if the type is an
-    /// integer. A sum that exceeds 64 bits becomes the nearest integer; `Decimal128` and `Double` represent it.
+    /// Converts an aggregate to this type; nil for an aggregate of no values. The average of integers is truncated if
+    /// the type is an integer. A sum that exceeds 64 bits becomes the nearest integer; `Decimal128` and `Double`
+    /// represent it.
     static func aggregate(_ value: EngineValue) -> Self? {
         switch value {
         case .null: nil

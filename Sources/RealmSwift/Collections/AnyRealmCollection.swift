@@ -51,7 +51,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { all() }
 
-    /// Returns the index of the first equal element; nil if there is none.
+    /// Returns the index of the first equal element; nil if no element is equal.
     public func index(of element: Element) -> Int? { place(element) }
 }
 

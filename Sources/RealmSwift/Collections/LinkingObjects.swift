@@ -55,7 +55,7 @@ extension LinkingObjects: RealmCollection {
     /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { rows.map { RLMIterator($0) } ?? RLMIterator([]) }
 
-    /// Returns the index of the first equal element; nil if there is none.
+    /// Returns the index of the first equal element; nil if no element is equal.
     public func index(of element: Element) -> Int? { rows.flatMap { Results<Element>($0).index(of: element) } }
 }
 

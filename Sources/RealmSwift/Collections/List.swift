@@ -69,7 +69,7 @@ public final class List<Element: RealmCollectionValue> {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
     }
 
-    /// Returns the index of the first equal element; nil if there is none.
+    /// Returns the index of the first equal element; nil if no element is equal.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }

@@ -90,10 +90,10 @@ extension Map {
 }
 
 extension Map where Value.PersistedType: MinMaxType {
-    /// Returns the minimum of the values; nil if there are none.
+    /// Returns the minimum of the values; nil if the map is empty.
     public func min() -> Value? { aggregateOfValues(.min) }
 
-    /// Returns the maximum of the values; nil if there are none.
+    /// Returns the maximum of the values; nil if the map is empty.
     public func max() -> Value? { aggregateOfValues(.max) }
 }
 
@@ -105,7 +105,7 @@ extension Map where Value.PersistedType: AddableType {
         return managed == nil ? decimal(sum) : sum
     }
 
-    /// Returns the average of the values; nil if there are none.
+    /// Returns the average of the values; nil if the map is empty.
     public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
 }
 
@@ -122,13 +122,13 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
         sorted(byKeyPath: nameOfStored(keyPath), ascending: ascending)
     }
 
-    /// Returns the minimum of a property of the values; nil if there are none.
+    /// Returns the minimum of a property of the values; nil if the map is empty.
     public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: MinMaxType {
         min(ofProperty: nameOfStored(keyPath))
     }
 
-    /// Returns the maximum of a property of the values; nil if there are none.
+    /// Returns the maximum of a property of the values; nil if the map is empty.
     public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: MinMaxType {
         max(ofProperty: nameOfStored(keyPath))
@@ -140,7 +140,7 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
         sum(ofProperty: nameOfStored(keyPath))
     }
 
-    /// Returns the average of a property of the values; nil if there are none.
+    /// Returns the average of a property of the values; nil if the map is empty.
     public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T?
     where T.PersistedType: AddableType {
         average(ofProperty: nameOfStored(keyPath))

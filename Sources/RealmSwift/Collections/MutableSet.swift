@@ -30,7 +30,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
     /// Returns whether the set contains a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
 
-    /// Returns the index of an equal element; nil if there is none.
+    /// Returns the index of an equal element; nil if no element is equal.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }

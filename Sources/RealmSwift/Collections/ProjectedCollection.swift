@@ -26,10 +26,10 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
         nonmutating set { source.setValue(newValue, property(), at: position) }
     }
 
-    /// Returns the index of the first equal value; nil if there is none.
+    /// Returns the index of the first equal value; nil if no value is equal.
     public func index(of object: Element) -> Int? { firstIndex(of: object) }
 
-    /// Returns the index of the first object that matches a predicate; nil if there is none.
+    /// Returns the index of the first object that matches a predicate; nil if no object matches.
     public func index(matching predicate: NSPredicate) -> Int? { source.index(matching: predicate) }
 
     /// The Realm that manages the collection.

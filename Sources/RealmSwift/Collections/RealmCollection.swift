@@ -42,7 +42,7 @@ where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Eleme
     /// Returns the rows. An unmanaged collection is misuse.
     func _rlmRows() -> _Rows
 
-    /// Returns the index of the first equal element; nil if there is none.
+    /// Returns the index of the first equal element; nil if no element is equal.
     func index(of element: Element) -> Int?
 }
 
@@ -78,7 +78,7 @@ extension RealmCollection {
         return Results(rows.derived { () throws(EngineError) in try condition.filtered(rows) })
     }
 
-    /// Returns the index of the first element that matches a condition; nil if there is none.
+    /// Returns the index of the first element that matches a condition; nil if no element matches.
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? {
         firstIndex(FormatString(predicateFormat, args))
     }

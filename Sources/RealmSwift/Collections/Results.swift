@@ -79,7 +79,7 @@ extension Results: RealmCollection {
     /// Returns an iterator over the current elements.
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(rows) }
 
-    /// Returns the index of the first equal element; nil if there is none.
+    /// Returns the index of the first equal element; nil if no element is equal.
     public func index(of element: Element) -> Int? {
         guard let stored = element._rlmValue() else { return nil }
         return rows.inside { () throws(EngineError) in

@@ -201,7 +201,8 @@ extension RealmCore {
             }
             if isNew { verifyIsNotAbstract(managed) }
             key = try row(managed, primary, addition)
-            // Values for an object that exists are those of its class.
+            // The values for an existing object belong to the properties of the object's class, which may be a
+            // subclass.
             if !isNew, let own = managed.subclasses?.subclass(of: key) { managed = own }
         } else {
             verifyIsNotAbstract(managed)

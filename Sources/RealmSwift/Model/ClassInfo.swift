@@ -15,13 +15,13 @@ struct PropertyInfo {
     let isPrimary: Bool
     let isIndexed: Bool
 
-    /// The rules of its wrapper.
+    /// The rules in the wrapper of the property.
     var rules = PropertyRules()
 
-    /// Whether the library makes the value of a new object, unless the program gives one.
+    /// Whether the library generates the value in a new object if the program sets no value.
     var isMade = false
 
-    /// Whether it has the name of each object's class.
+    /// Whether the property stores the class name of each object (the rule `.subclasses(by:)`).
     var isType = false
 
     /// For linking objects, the property whose links are collected; otherwise empty.
@@ -61,7 +61,7 @@ final class ClassInfo: @unchecked Sendable {
     /// The name of the class of the file: that of the base if classes share it.
     let fileName: String
 
-    /// nil: the class shares its class of the file with no other one.
+    /// The place among the classes that share a class of the file; nil if the class shares it with no other class.
     let membership: Membership?
     let isEmbedded: Bool
     let properties: [PropertyInfo]
@@ -70,7 +70,7 @@ final class ClassInfo: @unchecked Sendable {
     /// Properties that link to one object.
     let links: [PropertyInfo]
 
-    /// The offsets of the wrappers' numbers in an instance.
+    /// The offset in an instance at which each wrapper stores the index of its property.
     private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
 
@@ -220,7 +220,7 @@ final class ClassInfo: @unchecked Sendable {
 
     deinit { numbers.deallocate() }
 
-    /// Sets the numbers of the wrappers of an instance.
+    /// Stores the index of its property in each wrapper of an instance.
     @inline(__always) func number(_ base: UnsafeMutableRawPointer) {
         for i in 0..<numbers.count {
             base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self)

@@ -196,8 +196,9 @@ struct Family {
         }
     }
 
-    /// Returns the checks of a subclass: its own, and those of the classes above it except the base. They concern this
-    /// type only and have its name, so that programs that know other subclasses leave them alone.
+    /// Returns the checks of a subclass: its own, and those of its superclasses except the base. They concern only
+    /// objects of this type and contain the name of the type, so that programs with other subclasses do not change
+    /// them.
     private func checks(_ membership: Membership) -> [ClassRules.Check] {
         var found: [(name: String, checks: [ClassRules.Check])] = []
         for one in membership.line.dropFirst() {

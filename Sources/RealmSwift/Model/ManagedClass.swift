@@ -21,10 +21,10 @@ final class ManagedClass: @unchecked Sendable {
     /// The index of the property with the type of each object; −1 if the class has none.
     let typeProperty: Int16
 
-    /// nil: the class shares its class of the file with no other one.
+    /// The types of the objects; nil if the class shares its class of the file with no other class.
     let types: ManagedTypes?
 
-    /// The same, if the program has classes below this one: then each object that is read may be of one of these.
+    /// `types`, if the program has subclasses of this class: then an object that is read may be of a subclass.
     let subclasses: ManagedTypes?
 
     /// The class as stored in the file, including properties that the model does not name. If classes share it, only
@@ -86,7 +86,7 @@ final class ManagedClass: @unchecked Sendable {
 
     // MARK: Types
 
-    /// Whether an object in the class of the file is of this class of the program, or of one below it.
+    /// Whether an object in the class of the file is of this class of the program, or of one of its subclasses.
     func holds(_ key: ObjKey) -> Bool { types?.holds(key) ?? true }
 
     /// Returns the instance for a row that was found by its values; nil if its object is of another class.
@@ -95,6 +95,6 @@ final class ManagedClass: @unchecked Sendable {
         return unsafeDowncast(object(key), to: type)
     }
 
-    /// Returns the rows whose objects are of this class or of one below it. Called inside the engine's entry point.
+    /// Returns the rows whose objects are of this class or of a subclass. Called inside the engine's entry point.
     func narrowed(_ found: ResultSet) throws(EngineError) -> ResultSet { try types?.narrowed(found) ?? found }
 }

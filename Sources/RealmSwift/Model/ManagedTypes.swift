@@ -1,7 +1,7 @@
 internal import CoreEngine
 
-/// The types of the objects in a class of the file that several classes of the program share, as one of these classes
-/// sees them in a Realm: which class of the program an object is of.
+/// Determines the class of the program of each object, if several classes of the program share one class of the file.
+/// Each of these classes has an instance of its own, which knows the class and its subclasses.
 ///
 /// Thread rule: that of the Realm. Sendable: the fields are immutable.
 final class ManagedTypes: @unchecked Sendable {
@@ -13,18 +13,19 @@ final class ManagedTypes: @unchecked Sendable {
     /// The key of the type property.
     let column: ColKey
 
-    /// The class itself, and the classes below it that the program has in this Realm. The Realm keeps them alive.
+    /// The types of the subclasses that the program has in this Realm, then the type of the class itself. `classes` are
+    /// these subclasses, in the same order; the Realm keeps them alive.
     private let texts: [[UInt8]]
     private let classes: [Unmanaged<ManagedClass>]
 
-    /// Whether the program has classes below this one, so that objects are of several classes.
+    /// Whether the program has subclasses of this class, so that objects are of several classes.
     var hasSubclasses: Bool { !classes.isEmpty }
 
     /// The types of all classes of the program that share the class of the file.
     private let known: Set<Name>
 
     /// - Parameters:
-    ///   - below: The classes below this one.
+    ///   - below: The subclasses of this class.
     ///   - all: All classes that share the class of the file.
     init(
         _ core: RealmCore, _ found: EngineObjectSchema, _ membership: Membership, below: [ManagedClass],
@@ -49,8 +50,8 @@ final class ManagedTypes: @unchecked Sendable {
 
     private func place(_ bytes: UnsafeRawBufferPointer) -> Int? { texts.firstIndex { bytes.elementsEqual($0) } }
 
-    /// Returns the class below this one that an object is of; nil for an object of this class or of no class below it.
-    /// An object of a type that the program does not know is of the nearest class above it.
+    /// Returns the subclass that an object is of; nil for an object of this class, or of a class that is not a
+    /// subclass. An object of a type that the program does not know is of the nearest superclass that it knows.
     func subclass(of key: ObjKey) -> ManagedClass? {
         let found = reading(key) { bytes -> Int? in
             place(bytes) ?? nearest(Name(String(decoding: bytes, as: UTF8.self)))
@@ -59,7 +60,7 @@ final class ManagedTypes: @unchecked Sendable {
         return classes[place].takeUnretainedValue()
     }
 
-    /// Whether an object is of this class or of one below it.
+    /// Whether an object is of this class or of a subclass.
     func holds(_ key: ObjKey) -> Bool {
         if membership.above == nil { return true }
         return reading(key) { bytes in
@@ -67,7 +68,8 @@ final class ManagedTypes: @unchecked Sendable {
         } ?? false
     }
 
-    /// The place of the nearest class above a type that the program does not know; nil if it is none of these.
+    /// The index in `texts` of the nearest known superclass of a type that the program does not know; nil for a known
+    /// type, and if that superclass is not in `texts`.
     private func nearest(_ type: Name) -> Int? {
         if known.contains(type) { return nil }
         let parents = core.parents(of: table)
@@ -93,8 +95,8 @@ final class ManagedTypes: @unchecked Sendable {
 
     // MARK: Of many objects
 
-    /// Returns those of some rows of the class of the file whose objects are of this class or of one below it, also of
-    /// types that the program does not know. Called inside the engine's entry point.
+    /// Returns the rows of `found` whose objects are of this class or of a subclass, also of a subclass that the
+    /// program does not know. `found` are rows of the class of the file. Called inside the engine's entry point.
     func narrowed(_ found: ResultSet) throws(EngineError) -> ResultSet {
         if membership.above == nil { return found }
         let others = core.parents(of: table).keys.filter { nearest($0) != nil }.sorted()

@@ -8,7 +8,7 @@ struct Membership: Sendable {
     /// The class with the rule.
     let base: ObjectBase.Type
 
-    /// The class above; nil for the base.
+    /// The superclass; nil for the base.
     let above: ObjectBase.Type?
 
     /// The name of the type property in the program.
@@ -52,13 +52,13 @@ struct Membership: Sendable {
         return name == Name(above.className()) ? Name(ClassInfo.name(of: type)) : name
     }
 
-    /// The rules that the class declares itself, without those of the class above.
+    /// The rules that the class declares itself, without those of its superclass.
     var ownRules: [Rule] {
         let inherited = above?.rules() ?? []
         return type.rules().filter { rule in !inherited.contains { $0.kind == rule.kind } }
     }
 
-    /// Whether no object is of exactly this class.
+    /// Whether the class is abstract: each of its objects is of a subclass.
     var isAbstract: Bool { ownRules.contains(where: \.isAbstract) }
 
     /// The message for an attempt to change the type of an object.
@@ -70,7 +70,7 @@ struct Membership: Sendable {
     /// The classes from the base to this one.
     var line: [Membership] { (above.flatMap { Membership.of($0) }?.line ?? []) + [self] }
 
-    /// Whether a class is this one or one below it.
+    /// Whether a class is this class or one of its subclasses.
     func includes(_ other: ObjectBase.Type) -> Bool {
         var at = Membership.of(other)
         while let one = at {
@@ -85,6 +85,6 @@ extension ObjectBase {
     /// The name of the class of the file that has the objects of the class.
     static var fileName: String { (Membership.of(self)?.base ?? self).className() }
 
-    /// The rules of the class; for a subclass that shares a class of the file, with those of the classes above.
+    /// The rules of the class; for a subclass that shares a class of the file, with those of its superclasses.
     static var allRules: [Rule] { Membership.of(self).map { $0.line.flatMap(\.ownRules) } ?? rules() }
 }

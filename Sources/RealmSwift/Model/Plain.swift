@@ -21,7 +21,7 @@ protocol PlainProperty {
     /// Shows a property of a managed object from now on.
     func show(_ object: ObjectBase, _ index: Int16)
 
-    /// Records the property when a key path reads something behind it.
+    /// Tells the field which recorder to call when a key path reads a property of the field's value.
     func record(_ recorder: _Recording)
     var plainRecorder: _Recording? { get }
 

@@ -30,8 +30,8 @@ public final class _Recording {
         (self.path, self.depth, self.pending) = (path, depth, pending)
     }
 
-    /// The name of a field without a wrapper, which is read without a call. It is pending until something behind the
-    /// field is read, or until the key path ends.
+    /// The name of a field without a wrapper. The recorder cannot notice that a key path reads such a field. So the
+    /// name is pending until the key path reads a property of the field's value, or ends at the field.
     private var pending: String?
     func later(_ name: String) -> _Recording { _Recording(path, depth + 1, pending: name) }
     func noteRead() {
@@ -105,12 +105,12 @@ func storedName<Root: ObjectBase>(of keyPath: PartialKeyPath<Root>) -> String? {
 func nameOfStored<Root: ObjectBase>(_ keyPath: PartialKeyPath<Root>) -> String {
     if let name = knownNames.with({ $0[keyPath] }) { return name }
     let name = name(of: keyPath)
-    // A getter may map one sample value to itself. It hardly does so for three sample values.
+    // A computed property may return one sample value unchanged. It is very unlikely to do so for three values.
     for sample in 0..<3 where !showsStored(keyPath, name, sample) {
         misuse("The key path reads a property of '\(Root.className())' that is not stored, but computed from '\(name)'")
     }
     knownNames.with { names in
-        // The number of key paths with an index in them is unlimited.
+        // A program can make any number of key paths that contain an index, so the cache has a limit.
         if names.count >= 4096 { names = [:] }
         names[keyPath] = name
     }

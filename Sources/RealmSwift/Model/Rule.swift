@@ -265,7 +265,7 @@ extension PropertyInfo {
 }
 
 extension ClassInfo {
-    /// The rules that the model declares; nil: none.
+    /// The rules that the model declares; nil if it declares no rules.
     var engineRules: ClassRules? {
         guard !isDynamic else { return nil }
         var rules = ClassRules()
@@ -322,8 +322,8 @@ extension ClassInfo {
 }
 
 extension Realm {
-    /// Runs `block` in a savepoint of the open write transaction: its changes are undone alone when it throws. Savepoints
-    /// nest. Objects that were added in an undone savepoint are invalidated.
+    /// Runs `block` in a savepoint of the open write transaction: its changes are undone alone when it throws.
+    /// Savepoints nest. Objects that were added in an undone savepoint are invalidated.
     @discardableResult
     public func savepoint<Result>(_ block: () throws -> Result) throws -> Result {
         guard isInWriteTransaction else { misuse("A savepoint can only begin inside a write transaction") }

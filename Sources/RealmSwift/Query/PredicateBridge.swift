@@ -61,7 +61,7 @@ extension RealmCollection {
     /// Returns the elements that match a predicate.
     public func filter(_ predicate: NSPredicate) -> Results<Element> { filtered(FormatString(predicate)) }
 
-    /// Returns the index of the first element that matches a predicate; nil if there is none.
+    /// Returns the index of the first element that matches a predicate; nil if no element matches.
     public func index(matching predicate: NSPredicate) -> Int? { firstIndex(FormatString(predicate)) }
 }
 

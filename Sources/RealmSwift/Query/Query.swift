@@ -305,7 +305,7 @@ extension RealmCollection {
         filtered(BuiltCondition(isIncluded))
     }
 
-    /// Returns the index of the first element that matches a condition; nil if there is none.
+    /// Returns the index of the first element that matches a condition; nil if no element matches.
     public func index(matching isIncluded: (Query<Element>) -> Query<Bool>) -> Int? {
         firstIndex(BuiltCondition(isIncluded))
     }

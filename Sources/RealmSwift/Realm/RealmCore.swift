@@ -14,16 +14,16 @@ final class RealmCore: @unchecked Sendable {
     /// Classes without models, by their tables.
     private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
 
-    /// The models of the Realm, by class name. Of classes that share a class of the file, the base.
+    /// The models of the Realm, by class name. If classes share a class of the file, only their base.
     let models: [Name: ObjectBase.Type]
 
     /// The classes of the Realm.
     let declared: [ClassInfo]
 
-    /// Those that share a class of the file, by their base.
+    /// The classes that share a class of the file, by their base.
     private let families: [ObjectIdentifier: [ClassInfo]]
 
-    /// For classes of the file that several classes share, the type above each type, in the rules of a version.
+    /// For each class of the file that several classes share: the supertype of each type, from the rules of a version.
     private let parents = Lock<[TableKey: (version: UInt64, types: [Name: Name])]>(initial: [:])
 
     /// The models that match the file. In a migration no model matches yet.
@@ -186,7 +186,7 @@ final class RealmCore: @unchecked Sendable {
         return ManagedTypes(self, found, membership, below: below, all: all)
     }
 
-    /// Returns the type above each type of a class of the file, as its rules say.
+    /// Returns the supertype of each type of a class of the file, from the rules of the class.
     func parents(of table: TableKey) -> [Name: Name] {
         let version = (try? realm.readVersion()) ?? nil
         if let version, let known = parents.with({ $0[table] }), known.version == version { return known.types }

@@ -18,7 +18,7 @@ extension Realm {
         public let code: Code
         public let message: String
 
-        /// The file that the error concerns; nil if it concerns none.
+        /// The file that the error concerns; nil if it concerns no file.
         public let fileURL: URL?
 
         /// The error number of the engine (`realm_errno_e` of the C API); 0 if the engine is not the source.

@@ -199,7 +199,7 @@ extension _Persistable where Self: _RealmStorable {
         }
         return value
     }
-    /// Returns the value of a property that the file has no value for: zero, or the default value.
+    /// Returns the value of a property without a value in the file: zero, or the default value.
     private static func missing() -> Self {
         zero(of: _rlmShape.type).flatMap { _rlmLoad(_StoredValue($0, nil)) } ?? _rlmDefault()
     }
@@ -217,7 +217,7 @@ extension _Persistable where Self: _RealmStorable {
     public static func _rlmConvertProperty(_ any: Any) -> Self? { _rlmConvert(any) }
 }
 
-/// Returns zero or nothing as a value of a type; nil for types without one.
+/// Returns zero, false or the empty value of a type; nil for types without such a value.
 private func zero(of type: EngineType) -> EngineValue? {
     switch type {
     case .int: .int(0)

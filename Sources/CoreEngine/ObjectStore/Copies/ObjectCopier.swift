@@ -4,8 +4,8 @@
 /// belong together, and where links lead.
 ///
 /// Invariants
-/// 1. Embedded objects that a copy needs are created when their owner is copied, and filled later: the depth of the data
-///    needs no stack.
+/// 1. Embedded objects that a copy needs are created when their owner is copied, and filled later: the depth of the
+///    data needs no stack.
 /// 2. A value of a damaged source is read at most as often as a sound file could need (`Group.startWalk`).
 final class ObjectCopier<Rules: CopyRules> {
     private let source: Group
@@ -113,7 +113,8 @@ extension ObjectCopier: ValueSource {
             return shape == .dictionary ? .value(.null) : .omitted
         }
         let new = try element(value)
-        // A link without a target leaves null in a list of Mixed and in a dictionary, which need not have one.
+        // A link whose target was not copied becomes null in a list of Mixed values and in a dictionary. Other
+        // collections leave it out.
         if case .omitted = new, shape == .dictionary || (shape == .list && column?.type == .mixed) {
             return .value(.null)
         }
@@ -132,7 +133,7 @@ struct CopyPlan {
     var columns: [(from: Column, to: ColumnFacts)] = []
 }
 
-/// What copies of objects depend on beside the values.
+/// The decisions that a copy of objects needs, in addition to the values.
 protocol CopyRules {
     /// How objects of a table of the source are copied, if the table is embedded.
     func ownedPlan(_ table: TableKey) throws(RealmError) -> CopyPlan?

@@ -67,7 +67,7 @@ extension Realm {
 
     /// Queues a write. `block` runs on the scheduler, inside a write transaction. The block ends the transaction with
     /// `commitWrite`, `commitWriteAsync` or `cancelWrite`; otherwise the transaction is rolled back. The argument of
-    /// the block is nil, or the error because of which there is no transaction.
+    /// the block is nil, or the error that prevented the transaction.
     ///
     /// - Parameter notifyOnly: the block only reports that the transaction has begun, and the program ends the
     ///   transaction later. Other blocks wait until then.

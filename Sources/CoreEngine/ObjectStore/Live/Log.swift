@@ -13,7 +13,7 @@ public enum LogCategory: String, Sendable, CaseIterable {
     /// Categories of Realm's sync service, which this library does not have.
     case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network =
         "Realm.Sync.Client.Network"
-    /// As the previous group.
+    /// More categories of the sync service.
     case reset = "Realm.Sync.Client.Reset", session = "Realm.Sync.Client.Session", server = "Realm.Sync.Server"
 }
 

@@ -7,15 +7,15 @@ import Synchronization
 /// 1. Only the Realm's own thread enters, only while the Realm is open, and only while its file has all its pages.
 ///    Other callers get an error before any data is touched. Every thread may enter a frozen Realm; each thread uses
 ///    its own reader.
-/// 2. In a forked child no call enters a Realm that the parent opened. The child leaves those Realms alone, and opens
-///    the file anew.
-/// 3. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes,
-///    and closes the Realm when it leaves. The next call finds the Realm closed.
+/// 2. In a forked child no call enters a Realm that the parent opened. The child does not use those Realms, and opens
+///    the file again.
+/// 3. `close` may be called on any thread. It does not disturb a call that is inside: that call finishes, and closes
+///    the Realm when it leaves. The next call finds the Realm closed.
 ///
-/// Entering and leaving need only plain loads and stores. The other thread pays: it sets the closed flag, issues a
-/// memory fence on all threads of the process, and then checks whether a call is inside. After the fence either the
-/// call sees the flag, or the closing thread sees the call. Where the operating system has no such fence, the Realm's
-/// own thread closes the Realm, at its next call or when it releases the last reference.
+/// Entering and leaving need only plain loads and stores. A thread that closes the Realm does more work: it sets the
+/// closed flag, issues a memory fence on all threads of the process, and then checks whether a call is inside. After
+/// the fence either the call sees the flag, or the closing thread sees the call. Where the operating system has no such
+/// fence, the Realm's own thread closes the Realm, at its next call or when it releases the last reference.
 extension Realm {
     /// Decides which calls may enter a Realm.
     ///

@@ -83,8 +83,8 @@ extension Realm {
         return try plainly(body)
     }
 
-    /// Runs several changes as one: checks that are declared for each call are tested behind the last. After a refusal
-    /// nothing was changed.
+    /// Runs several changes as one call: the rules that are checked in each call are checked after the last change. If
+    /// a rule is broken, nothing was changed.
     @inline(never) package func asOneCall<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         guard CallChecks.areNeeded(transaction) else { return try body() }
         do throws(RealmError) { return try callChecks.run(transaction, body) } catch {

@@ -31,8 +31,8 @@ package protocol EngineScheduler: Scheduler {
     /// A thread on which `isOnThread` is always true, although it may be true on others as well; 0 when none is known.
     var surelyThreadId: UInt { get }
 
-    /// A C function with the same answer as `isOnThread`, for calls that cannot afford more; nil: ask `isOnThread`. The
-    /// Realm keeps the scheduler alive.
+    /// A C function with the same answer as `isOnThread`, because calling `isOnThread` takes longer; nil: ask
+    /// `isOnThread`. The Realm keeps the scheduler alive.
     var threadCheck: ThreadCheck? { get }
     var threadCheckContext: UnsafeMutableRawPointer? { get }
 
@@ -77,7 +77,7 @@ extension EngineScheduler {
     package var original: any Scheduler { self }
 }
 
-/// Wraps a scheduler of the program, which gives none of these answers.
+/// Wraps a scheduler of the program, which does not have the members of `EngineScheduler`.
 private final class ForeignScheduler: EngineScheduler {
     let original: any Scheduler
     private let home = SchedulerHome()

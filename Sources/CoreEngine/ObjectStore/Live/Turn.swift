@@ -40,7 +40,7 @@ final class Turn: VersionClient, @unchecked Sendable {
     }
 
     private func take() {
-        // A version that arrives from here on posts another turn.
+        // A version that is reported after this line causes another turn.
         isWaiting.store(false, ordering: .releasing)
         if let realm { told.store(realm.takeTurn() ?? told.load(ordering: .relaxed), ordering: .relaxed) }
         listener.look()
@@ -123,14 +123,14 @@ extension Realm {
         openDatabase?.listener?.remove(turn)
     }
 
-    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. An error has no
-    /// receiver here: the next call that moves the Realm meets it again.
+    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. No caller can
+    /// receive an error here, so it is logged. The next call that moves the Realm throws it again.
     /// - Returns: the version that callbacks were notified of; nil when the Realm took no turn.
     fileprivate func takeTurn() -> UInt64? {
         do throws(RealmError) {
             return try inside { () throws(RealmError) in
                 guard !isWriting, !isNotifying else {
-                    // The running work is followed by a turn.
+                    // A turn is posted when the write or the callbacks end.
                     movement.owesTurn = true
                     return nil
                 }
@@ -143,7 +143,7 @@ extension Realm {
                 return try moveInTurn()
             }
         } catch {
-            // Not an error: a turn on the thread that the Realm had before.
+            // A turn on the thread that the Realm had before is not an error.
             if !isClosed, error.code != .wrongThread {
                 Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)")
             }

@@ -1,8 +1,8 @@
 /// The open Realms of this process, by canonical path: checks that their configurations agree. Rules: live-objects
 /// §4.1.
 ///
-/// Only cached instances are referenced, weakly: a weak reference makes reference counting of its object slower. Of the
-/// others the coordinator stores what it must compare.
+/// The coordinator refers only to cached instances, weakly: a weak reference makes reference counting of its object
+/// slower. For the other instances it stores only the data that it compares.
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier

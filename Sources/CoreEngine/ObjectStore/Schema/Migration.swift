@@ -17,7 +17,7 @@ extension Group {
                 let wasPrimary = old.key == table.primaryKey
                 var rules: RuleTable?
                 if case .makeRequired = change { rules = try RuleTable(self) }
-                // The rules of the property wait under a key that no column has.
+                // Until the new column exists, the rules of the property are stored under a key that no column has.
                 let waiting = ColKey(-1)
                 try rules?.replaceColumn(old.key, by: waiting, in: table.key)
                 try table.removeColumn(old.key)

@@ -35,7 +35,7 @@ extension Realm {
     ///
     /// Thread rule: the Realm's own thread.
     struct SchemaState {
-        /// Whether the schema follows the file: the configuration has none.
+        /// Whether the schema follows the file, because the configuration has no schema.
         var isDynamic: Bool
 
         /// Shape of the tables that `schema` was last bound to.

@@ -7,8 +7,8 @@ struct SchemaRenames {
     /// With the new names of classes.
     private var properties: [(className: Name, old: Name, new: Name)] = []
 
-    /// The declared renames that apply to a file: it has the old name, and not the new one. In a chain, where one takes
-    /// the name that another one leaves, the last comes first.
+    /// The declared renames that apply to a file: it has the old name, and not the new one. In a chain of
+    /// renames (a to b, b to c) the last one comes first, because it frees the name that the other one needs.
     init(_ declared: [Name: ClassRules]?, _ file: Schema) {
         guard let declared else { return }
         let wanted = declared.sorted(by: { $0.key < $1.key })
