@@ -4,7 +4,7 @@ extension Group {
         guard hasRules else { return nil }
         let rows: [(key: ObjKey, row: RuleRow)]
         do throws(RealmError) { rows = try ruleRows() } catch {
-            // Damaged rules, or those of a later version, keep nobody from reading.
+            // Damaged rules, or rules of a later version, do not prevent reading.
             return nil
         }
         return rows.first {
@@ -14,7 +14,7 @@ extension Group {
 }
 
 extension Binder {
-    /// The expression of each computed property may name others, in so many levels.
+    /// The greatest number of levels: a computed property may use others in its expression, and these others again.
     private static let maxComputedLevels = 8
 
     /// The number of computed properties in one query, those in their expressions included.

@@ -25,14 +25,15 @@ struct Binder {
     /// Variables of the enclosing subqueries, the innermost last.
     var variables: [(name: Name, table: TableKey)] = []
 
-    /// The computed properties that were replaced by their expressions, and how many of them contain the present place.
+    /// The number of computed properties that were replaced by their expressions so far, and the number of those whose
+    /// expression is being bound now.
     var computedUses = 0
     var computedLevel = 0
 
-    /// The columns of a grouping, in HAVING and in the orderings behind it; nil elsewhere.
+    /// The columns of a grouping, in HAVING and in the orderings after it; nil elsewhere.
     var columns: [(name: Name, values: GroupColumn)]?
 
-    /// Whether the division of an integer by zero is an error, and a literal beyond the integers.
+    /// Whether the division of an integer by zero, and a literal that is too large for an integer, are errors.
     var isStrict = false
 
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {

@@ -59,7 +59,7 @@ extension DatePart {
     }
 }
 
-/// A column of a grouping, in HAVING and in the orderings behind it. The key of a row is the number of a group.
+/// A column of a grouping, in HAVING and in the orderings after it. The key of a row is the number of a group.
 final class GroupColumnExpression: Expression {
     private let column: GroupColumn
     private let name: Name

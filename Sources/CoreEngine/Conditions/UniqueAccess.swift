@@ -30,7 +30,7 @@ struct UniqueAccess {
         }
         guard let best, let first = best.index.properties.first else { return nil }
         let most = best.isWhole ? Int.max : try Self.most(table)
-        // A damaged index keeps nobody from reading.
+        // A damaged index does not prevent reading.
         let found = try RealmError.unlessDamaged { () throws(RealmError) in
             try best.index.candidates(best.values, most: most)
         }

@@ -220,7 +220,7 @@ final class GroupDoubleSum: GroupAggregate {
     }
 }
 
-/// `sum(balance)` and `avg(balance)` of decimals and of numbers in Mixed, as `@sum` and `@avg` have them.
+/// `sum(balance)` and `avg(balance)` of decimals and of numbers in Mixed, by the rules of `@sum` and `@avg`.
 final class GroupDecimalSum: GroupAggregate {
     private var sums = GroupMemory<RoundedSum<Decimal128>>()
     private let isAverage: Bool
@@ -319,7 +319,7 @@ final class GroupSpread: GroupAggregate {
         /// The sum of the squared distances from the mean.
         var squares = 0.0
 
-        /// What the numbers are multiplied with, so that the squares of large ones are no larger than a double.
+        /// The factor of all numbers. It keeps the squares of large numbers within the range of a double.
         var scale = 1.0
 
         @inline(__always) mutating func add(_ number: Double) {
@@ -415,7 +415,7 @@ final class GroupQuantile: GroupAggregate {
         guard rest > 0, lower + 1 < count else { return .double(low) }
         let high = numbers[first + lower + 1], distance = high - low
         if distance.isFinite { return .double(low + distance * rest) }
-        // Numbers of different signs that are far apart, or an infinite one, which has no middle.
+        // The distance is too large for a double. The result beside an infinite number is that number.
         if low.isInfinite { return .double(low) }
         return .double(high.isInfinite ? high : low * (1 - rest) + high * rest)
     }

@@ -130,7 +130,7 @@ final class GroupInput {
         if isNull { hasNulls = true }
     }
 
-    /// A value as the grouping has it: links carry their class, and links that lead to no object are NULL.
+    /// A value as the grouping uses it: links carry their class, and links that lead to no object are NULL.
     private func present(_ value: Mixed) -> Mixed {
         switch value {
         case .slot: return .null

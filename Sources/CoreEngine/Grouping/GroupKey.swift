@@ -20,8 +20,8 @@ final class GroupKey {
     private let way: Way?
     private let group: Group
 
-    /// For a way: the distinct values at its end, and the number of the value for each object, in the order of the
-    /// numbers of the objects.
+    /// For a `Way`: the distinct values at the end of the path; then the number of the value of each linked object, in
+    /// the order of the numbers of these objects.
     private let behind: DistinctValues<Mixed>
     private var numbersBehind = GroupMemory<UInt32>()
 

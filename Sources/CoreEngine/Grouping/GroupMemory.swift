@@ -1,4 +1,4 @@
-/// A growing array of trivial values in C memory: growing it can fail without an end of the process.
+/// A growing array of trivial values in C memory: if it cannot grow, that is an error and the process goes on.
 struct GroupMemory<Element>: ~Copyable {
     private(set) var start: UnsafeMutablePointer<Element>
     private(set) var count = 0
@@ -57,7 +57,8 @@ final class DistinctValues<Value: DistinctValue> {
     private var values = GroupMemory<Value>()
     private var hashes = GroupMemory<UInt64>()
 
-    /// The number of a value plus 1, or 0. Their number is a power of two, more than one and a half times the values.
+    /// Each slot has the number of a value plus 1, or 0. There are 2ⁿ slots, more than one and a half times as many as
+    /// values.
     private var slots = GroupMemory<UInt32>()
     private var mask = 0
 
@@ -67,7 +68,7 @@ final class DistinctValues<Value: DistinctValue> {
 
     @inline(__always) subscript(number: Int) -> Value { values[number] }
 
-    /// The number of a value, which is new if it is the last one.
+    /// The number of a value. The value is new if its number is the last one.
     @inline(__always) func number(_ value: Value) throws(RealmError) -> UInt32 {
         let hash = value.hash(seed)
         var slot = Int(truncatingIfNeeded: hash) & mask
@@ -104,7 +105,7 @@ final class DistinctValues<Value: DistinctValue> {
     }
 }
 
-/// Multiplies to 128 bits and folds the halves: each bit of the result depends on all bits of both.
+/// Multiplies to 128 bits and combines the halves by exclusive or: each bit of the result depends on all bits of both.
 @inline(__always) private func mixed(_ left: UInt64, _ right: UInt64) -> UInt64 {
     let product = left.multipliedFullWidth(by: right)
     return product.high ^ product.low
@@ -138,7 +139,7 @@ struct GroupText: DistinctValue {
         }
         var rest: UInt64 = 0
         if count >= 8 {
-            // The last eight bytes; some of them for the second time.
+            // The last eight bytes. Some of them were read before.
             if at < count { rest = start.loadUnaligned(fromByteOffset: count &- 8, as: UInt64.self) }
         } else {
             while at < count {
@@ -167,7 +168,7 @@ extension Mixed: DistinctValue {
             }
             let double = decimal.double
             if Mixed.compareExactly(self, .double(double)) == 0 || decimal.isNaN { return Self.hash(double, seed) }
-            // No double is equal. Equal decimals have the same digits once the zeros at the end are left out.
+            // The decimal equals no double. Equal decimals have the same digits once the zeros at the end are left out.
             var (digits, exponent) = decimal.parts
             while digits != 0, digits % 10 == 0 { (digits, exponent) = (digits / 10, exponent + 1) }
             let sign: UInt64 = decimal.isNegative ? 1 : 0

@@ -9,10 +9,10 @@ final class GroupQuery {
     /// All inputs, each read once for a block.
     private var inputs: [GroupInput] = []
 
-    /// The key of which an object has any number of values; it counts in the group of each.
+    /// The key that is a collection. An object counts in the group of each element.
     private var listKey: GroupKey?
 
-    /// Numbers for pairs of the number of the keys so far and that of the next key; one for each key but the first.
+    /// For each key but the first: numbers the pairs of a number of the keys before it and a number of this key.
     private var pairs: [DistinctValues<Int64>] = []
 
     /// With one key: the group of each number of the key, or `unknown`, and the number of each group.
@@ -266,7 +266,7 @@ final class GroupQuery {
         return UInt32(truncatingIfNeeded: key == 0 ? pair >> 32 : pair)
     }
 
-    /// The groups that meet HAVING, in the order of the clauses behind it.
+    /// The groups that meet HAVING, in the order of the clauses after it.
     func ordered(_ syntax: GroupingSyntax, _ binder: inout Binder) throws(RealmError) -> [ObjKey] {
         binder.columns = columns
         var rows: [ObjKey] = []

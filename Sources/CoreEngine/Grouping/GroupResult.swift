@@ -40,7 +40,7 @@ final class GroupStream: ArrowStream {
         return true
     }
 
-    /// A column on its way into an array.
+    /// A column, and the builder of its arrays.
     private final class Output {
         let builder: ColumnBuilder
         private let values: GroupColumn

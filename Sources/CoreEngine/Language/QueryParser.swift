@@ -101,7 +101,7 @@ struct QueryParser {
     /// The kind of a later token.
     func ahead(_ distance: Int) -> Token.Kind { at + distance < tokens.count ? tokens[at + distance].kind : .end }
 
-    /// The spelling of a later token; empty behind the last.
+    /// The spelling of a later token; empty after the last one.
     func spelling(ahead distance: Int) -> String { at + distance < tokens.count ? spelling(tokens[at + distance]) : "" }
 
     /// The tokens from number `first` to the present one, without the blanks between them.

@@ -25,7 +25,7 @@ package struct ComputedProperty {
 
     /// The value of an object, which exists; valid as long as the snapshot. Texts are those of the file.
     ///
-    /// - Parameter group: of the Realm, whose tables may be others since the last time.
+    /// - Parameter group: that of the Realm. Its tables may have been opened again since the last call.
     func value(_ key: ObjKey, _ group: Group) throws(RealmError) -> Mixed {
         guard let table = try group.table(table) else { throw RealmError(.noSuchTable, "No such class") }
         try expression.prepare(group)

@@ -14,7 +14,7 @@ struct SortKey {
     var ascending: Bool
     let text: String
 
-    /// What a computed property stands for; nil for stored properties.
+    /// The expression of a computed property; nil for stored properties.
     var expression: Expression?
 
     /// Whether the key is a stored property of the queried class itself.

@@ -8,9 +8,9 @@
 ///    width of the elements is decided once per leaf, outside the loop.
 /// 2. Every leaf is checked to have as many elements as its cluster has rows before one of them is read: a damaged leaf
 ///    is an error.
-/// 3. A loop finds the rows that a test of single values finds: `ColumnTest` what `Mixed.compare` says, `TextTest` what
-///    `Pattern.matches` says.
-/// 4. Nothing here knows a condition or an array of Arrow: whoever scans passes a test (`RowTest`), or takes values.
+/// 3. A loop finds the same rows as a test of single values: `ColumnTest` agrees with `Mixed.compare`, and `TextTest`
+///    with `Pattern.matches`.
+/// 4. This layer uses no conditions and no Arrow arrays: its callers pass a test (`RowTest`), or take the values.
 ///
 /// Invariants
 /// 1. A mask (`RowMask`) has a byte for each row of the current cluster, 0 or 1; a test only clears bytes.

@@ -83,7 +83,7 @@ final class Assignment {
 
     /// Computes the new values of the rows of a run.
     ///
-    /// - Parameter adding: the values come behind those of the runs before.
+    /// - Parameter adding: the values are added after those of the runs before.
     func read(_ run: RowRun, adding: Bool) throws(RealmError) {
         isRead = false
         if constant != nil { return }

@@ -1,5 +1,5 @@
 extension ResultSet {
-    /// Sets properties of the objects of the rows, as one call. An object that is several rows is set once.
+    /// Sets properties of the objects of the rows, as one call. An object that occurs in several rows is set once.
     ///
     /// - Parameter text: assignments, as `n = n + 1, city = $0`.
     /// - Returns: how many objects there are.

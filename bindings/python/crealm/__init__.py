@@ -29,7 +29,7 @@ Classes declared in Python, called models:
             ann = db.add(Person(id=1, name="Ann", dogs=[Dog(name="Rex")]))
             ann.dogs.append(Dog(name="Bo", age=3))
 
-A database in memory, which ends when it is closed: crealm.memory(schema=[Person]).
+A database in memory, whose data is lost when it is closed: crealm.memory(schema=[Person]).
 
 The modules:
 
@@ -42,7 +42,7 @@ The modules:
     families     models that inherit from each other
     kinds        enums and dates as types of properties
     expressions  conditions written with properties of models
-    aggregates   sums and the like over groups
+    aggregates   counts, sums, means and more of groups
     schema       declares classes without models
     migration    changes files to a new schema
     observing    calls functions after changes

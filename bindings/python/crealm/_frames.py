@@ -1,8 +1,8 @@
 """Makes tables of pyarrow and DataFrames of pandas and polars, without loss.
 
-The library's Arrow stream has most columns in a form that each of these packages reads. This module makes the others of
-values of Python: decimals, object ids, UUIDs, values of type Any, collections for pandas, and points in time that 64
-bits of nanoseconds cannot express.
+The library's Arrow stream has most columns in a form that each of these packages reads. This module makes the other
+columns from values of Python: decimals, object ids, UUIDs, values of type Any, collections for pandas, and points in
+time that 64 bits of nanoseconds cannot express.
 """
 
 from __future__ import annotations

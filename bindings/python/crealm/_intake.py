@@ -124,7 +124,7 @@ def _pandas_array(name: str, facts: c.PropertyFacts, column: Any) -> Any:
 
 
 def check_dtype(name: str, column: Any) -> None:
-    """NotSupportedError for a type of pandas that is more than its numbers: they would lose their meaning."""
+    """NotSupportedError for a type of pandas whose numbers have no meaning without the type."""
     if type(column.dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
         raise NotSupportedError(
             f"Column {name!r}: no property has values of type {column.dtype}",
@@ -646,7 +646,7 @@ class _Converter:
 
 
 class _Assigned:
-    """Makes values that attributes of objects take, of those that a _Converter has made."""
+    """Converts the values that a _Converter has made to values for attributes of objects."""
 
     def __init__(self, db: Any) -> None:
         self._db = db

@@ -482,7 +482,7 @@ class Database(Session):
         frame:       a DataFrame, LazyFrame or Series of pandas or polars, or anything else with __arrow_c_stream__ that
                      can be read twice.
         name:        the name of the class. SchemaError if the database has one.
-        primary_key: a column whose values are all different, and no one None.
+        primary_key: a column whose values are all different and not None.
         index:       columns that get an index.
         batch, progress: as for add_many().
 
@@ -615,7 +615,7 @@ class Database(Session):
         return Faults((Fault(*fault) for fault in found), total)
 
     def space(self, *, progress: Optional[Progress] = None) -> List[Space]:
-        """What the bytes of the file are used for: its parts, the largest first. Their sum is the size of the
+        """The parts of the file and their sizes, the largest first. Their sum is the size of the
         decrypted file. Reads the whole file. Not inside a write, whose changes are not in the file yet.
         progress: as in open(), for this call."""
         self._owner.check()
@@ -716,7 +716,7 @@ class Database(Session):
         *,
         progress: Optional[Progress] = None,
     ) -> int:
-        """Writes a backup step to a new file: what the snapshot has and the step `previous` has not. Returns its size.
+        """Writes a backup step to a new file: the data that is new since the step `previous`. Returns the step's size.
 
         previous: the step before it; None for the first step, which has everything.
         A chain of steps is a backup of each of their versions: crealm.restore() makes files from it. A step has the

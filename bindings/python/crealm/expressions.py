@@ -120,7 +120,7 @@ class _Number:
 
 
 class Condition:
-    """A condition on objects. & means both, | at least one, ~ the contrary.
+    """A condition on objects. & means both, | at least one, ~ not.
 
     bool(condition) raises TypeError, because `and`, `or`, `not`, `in`, and chained comparisons (1 < Person.age
     < 5) would use it to drop a part of the condition.
@@ -313,8 +313,8 @@ class Path(_Number):
         return self._compared("LIKE[c]" if fold else "LIKE", pattern)
 
     def matches(self, words: str) -> Condition:
-        """Contains all words: "word" itself, "-word" not that word, "begin*" a word that begins so. Needs a full-text
-        index."""
+        """Contains all words: "word" itself, "-word" not that word, "be*" a word that begins with "be". Needs a
+        full-text index."""
         return self._compared("TEXT", words)
 
     def in_(self, values: Iterable[Any]) -> Condition:

@@ -27,7 +27,7 @@ Properties of subclasses are null in the file for objects of other classes. Pyth
 type is not Optional. Two subclasses that declare a property of the same name share it: its type must be the same.
 Checks and unique rules of a subclass concern its objects only. A primary key is declared in the base.
 
-Opening a file with one class of a family brings the base and all its subclasses that the program knows then. An object
+A schema with one class of a family includes the base, and all subclasses that the program has declared by then. An object
 of a class that only other programs know is an instance of the nearest class that this program knows.
 """
 
@@ -69,8 +69,8 @@ _MADE = ("auto", "created", "modified", "revision", "default")
 
 
 def _own(model: Any, name: str) -> Any:
-    """What the Meta of a model says; None if it does not say it. That of a subclass may inherit from the Meta of its
-    base, which does not count."""
+    """A setting of the Meta of a model; None without it. The Meta of a subclass may inherit from the Meta of its base:
+    inherited settings do not count."""
     meta = model.__dict__.get("Meta", object)
     return getattr(meta, name, None) if model._base in (None, model) else vars(meta).get(name)
 
@@ -563,7 +563,7 @@ class Whole(BoundClass):
 
 
 class Member(BoundClass):
-    """One Python class of a family: its properties, and what it demands of their values."""
+    """One Python class of a family: its properties, and the requirements for their values."""
 
     __slots__ = ("whole", "text", "type", "zeros")
 

@@ -67,7 +67,7 @@ def open(
     """Opens a realm file.
 
     mode: without it "rwc" if there is a schema, else "rw".
-          "r" reads an existing file and never writes to it; refresh() moves to what others wrote meanwhile. It
+          "r" reads an existing file and never writes to it; refresh() moves to the newest version. It
           shares the file with writers, for which it opens or creates the lock file beside it: PermissionDenied
           if it must not. When it closes, it removes a lock file that it created, unless others use it by then.
           "immutable" reads a file that does not change while it is open, such as evidence on a read-only
@@ -96,7 +96,7 @@ def open(
     page_cipher: the encryption of a new file: "xchacha20", the default, "aes256gcm", or "realm" for the form
           that Realm's SDKs open. For an existing file it has no effect: the file stores its cipher. UsageError
           without key and passphrase.
-    in_memory: the data ends when the last database on this path, on any thread, is closed. FileExists if
+    in_memory: the data is lost when the last database on this path, on any thread, is closed. FileExists if
           the path is that of an existing file. memory() chooses a path.
     durability: when a write is done. "full": when a loss of power cannot undo it; a small write waits for the
           disk once. "two_flushes": the same for disks that may write half a sector; every write waits for
@@ -316,7 +316,7 @@ def needs_upgrade(path: Path, *, key: Optional[bytes] = None, passphrase: Union[
 def memory(
     name: Optional[str] = None, *, schema: Optional[Schema] = None, schema_version: Optional[int] = None
 ) -> Database:
-    """Opens a database in memory: its data ends when it is closed.
+    """Opens a database in memory: its data is lost when it is closed.
 
     name: databases with the same name in this process, on any thread, share their data, until the last of
           them is closed. A database without a name shares its data with no other.

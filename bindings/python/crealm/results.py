@@ -163,7 +163,7 @@ class Queryable(Columnar, typing.Generic[T]):
         return self._results()._sort(keys, descending)
 
     def distinct(self, *paths: Any) -> Results[T]:
-        """Of objects with equal values in all paths only the first: distinct("city"). Two Nones are equal. Objects
+        """Keeps the first of the objects with equal values in all paths: distinct("city"). Two Nones are equal. Objects
         whose path has a link that is None are left out. Errors as for sort()."""
         return self._results()._distinct(paths)
 

@@ -1,4 +1,4 @@
-"""Rules: what a file demands of its objects, for every program that writes it with this library.
+"""Rules: requirements for the objects of a file. The library enforces them for every program that uses it.
 
     class Order(crealm.Model):
         number: int = crealm.field(primary_key=True, auto=True)
