@@ -166,7 +166,7 @@ def free_chunk(image, offset):
     """What the free lists say about a byte."""
     top = image.node(image.top)
     lists = [image.node(top.get(i)) for i in (3, 4, 5)] if top and top.size > 5 else []
-    if not all(lists):
+    if not lists or not all(lists):
         return None
     for i in range(min(n.size for n in lists)):
         start, size, version = (n.get(i) for n in lists)

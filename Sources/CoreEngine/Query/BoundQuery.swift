@@ -46,7 +46,8 @@ package final class BoundQuery {
         }
         guard syntax.grouping == nil else {
             throw .queryArgument(
-                "GROUP BY and AGGREGATE give columns, not objects: see crealm_results_aggregate_arrow()")
+                "GROUP BY and AGGREGATE give columns, not objects: in Python by group_by(), in C by "
+                    + "crealm_results_aggregate_arrow()")
         }
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)

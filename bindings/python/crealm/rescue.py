@@ -66,7 +66,8 @@ class Salvage(NamedTuple):
     def lines(self) -> Iterator[str]:
         """A text report of the salvaged and lost data, line by line."""
         total = sum(one.objects for one in self.classes)
-        yield f"{total:,} objects of {len(self.classes)} classes" + (", nothing lost" if self.whole else "")
+        classes = "1 class" if len(self.classes) == 1 else f"{len(self.classes)} classes"
+        yield f"{total:,} objects of {classes}" + (", nothing lost" if self.whole else "")
         if self.faults:
             yield f"{self.faults:,} faults, {self.contradictions:,} of them values that contradict each other: `crealm check` names them"
         for root in self.roots:

@@ -352,11 +352,11 @@ def test_csv_of_a_head_only(tmp_path):
     source, new = tmp_path / "Town.csv", tmp_path / "t.realm"
     source.write_text("name,people\n", encoding="utf-8")
     code, err, out = quiet(["import", new, source])
-    assert code == 0 and "0 objects of 1 classes" in out and "Town: the source has no object of it" in err
+    assert code == 0 and "0 objects of 1 class" in out and "Town: the source has no object of it" in err
     with crealm.open(new) as db:
         assert len(db["Town"]) == 0 and list(db["Town"].schema.properties) == ["name", "people"]
     code, err, out = quiet(["import", new, source])
-    assert code == 0 and "0 objects of 1 classes" in out and "Town: the source has no object of it" in err
+    assert code == 0 and "0 objects of 1 class" in out and "Town: the source has no object of it" in err
 
 
 def test_links_by_primary_key(towns, tmp_path):
@@ -435,7 +435,7 @@ def test_from_the_standard_input(towns, tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
     command = f'"{sys.executable}" -m crealm export "{towns}" - --format ndjson | "{sys.executable}" -m crealm import new.realm - --format ndjson'
     done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0 and "2 objects of 1 classes" in done.stdout, done.stderr
+    assert done.returncode == 0 and "2 objects of 1 class" in done.stdout, done.stderr
     with crealm.open(tmp_path / "new.realm") as db:
         assert db["Town"].get("Bergen").twin.name == "Oslo"
     assert quiet(["import", tmp_path / "x.realm", "-"])[0] == 1

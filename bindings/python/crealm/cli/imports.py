@@ -66,7 +66,8 @@ def run(options: argparse.Namespace) -> int:
         told = {"format": kind, "objects": sum(counts.values()), "classes": counts, "droppedLinks": dropped}
         print_json({"file": os.path.abspath(options.file), **told})
     else:
-        print(f"{os.path.abspath(options.file)}: {sum(counts.values()):,} objects of {len(counts):,} classes")
+        classes = "1 class" if len(counts) == 1 else f"{len(counts):,} classes"
+        print(f"{os.path.abspath(options.file)}: {sum(counts.values()):,} objects of {classes}")
     return DONE
 
 
