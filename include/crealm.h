@@ -692,8 +692,8 @@ RLM_API bool crealm_query_aggregate_arrow(const realm_query_t* query, const char
  *  docs/query-language.md has the grammar.
  *
  *  All expressions see the values from before the call, also those of other objects. An object that is several rows
- *  is set once. Numbers become those of the type of the property: exactly for integers and decimals, the nearest ones
- *  for floats and doubles. When the call fails, nothing was changed. Rules are kept as by one call.
+ *  is set once. Numbers become those of the type of the property: exactly for integers, the nearest ones for other
+ *  types. When the call fails, nothing was changed. Rules are kept as by one call.
  *
  *  assignments: for example "n = n + 1, price = price * 0.9, boss = NULL".
  *  args:        num_args values for $0, $1 and so on; as in realm_query_parse().

@@ -63,17 +63,34 @@ final class ArithmeticExpression: Expression {
         try right.evaluate(table, key, rightBuffer)
         for leftValue in leftBuffer.values {
             for rightValue in rightBuffer.values {
-                if isStrict, op == .divide, rightValue.isWholeZero, leftValue.isWhole {
-                    throw RealmError(.range, "division by zero")
-                }
-                out.values.append(
-                    isWhole ? Self.whole(op, leftValue, rightValue) : Self.apply(op, leftValue, rightValue))
+                let result = isWhole ? Self.whole(op, leftValue, rightValue) : Self.apply(op, leftValue, rightValue)
+                if isStrict { try Self.expectExact(op, leftValue, rightValue, result) }
+                out.values.append(result)
             }
         }
         if left.isList, leftBuffer.ends.count > 1 {
             out.ends.append(contentsOf: leftBuffer.ends)
         } else {
             out.closeGroup()
+        }
+    }
+
+    /// Throws 1001 for integers whose result does not fit into 64 bits, and when an integer or a decimal is divided by
+    /// zero.
+    static func expectExact(
+        _ op: ArithmeticOperator, _ left: Mixed, _ right: Mixed, _ result: Mixed
+    ) throws(RealmError) {
+        switch (left, right) {
+        case (.int, .int(let integer)):
+            if op == .divide, integer == 0 { throw RealmError(.range, "division by zero") }
+            guard case .int = result else {
+                throw RealmError(.range, "the result of '\(op.rawValue)' does not fit into 64 bits")
+            }
+        case (.decimal, _), (_, .decimal):
+            if op == .divide, let divisor = right.asDecimal, Decimal128.compare(divisor, .zero) == 0 {
+                throw RealmError(.range, "division by zero")
+            }
+        default: return
         }
     }
 
@@ -150,21 +167,6 @@ extension Mixed {
         case (.float, .int), (.float, .double), (.float, .decimal): .float(Float(double ?? .nan))
         case (.decimal, .int), (.decimal, .float), (.decimal, .double): .decimal(asDecimal ?? .nan)
         default: self
-        }
-    }
-
-    var isWhole: Bool {
-        switch self {
-        case .int, .decimal: true
-        default: false
-        }
-    }
-
-    var isWholeZero: Bool {
-        switch self {
-        case .int(let integer): integer == 0
-        case .decimal(let decimal): Decimal128.compare(decimal, .zero) == 0
-        default: false
         }
     }
 

@@ -69,10 +69,8 @@ extension Binder {
                 throw .queryArgument(
                     "Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
             }
-            if isStrict, op == .divide, left.values[0].isWhole, right.values[0].isWholeZero {
-                throw RealmError(.range, "division by zero")
-            }
             let result = ArithmeticExpression.apply(op, left.values[0], right.values[0])
+            if isStrict { try ArithmeticExpression.expectExact(op, left.values[0], right.values[0], result) }
             return ConstantExpression(result, ValueType(result), arena)
         default: throw .query("A constant is needed")
         }

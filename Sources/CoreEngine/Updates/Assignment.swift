@@ -39,7 +39,17 @@ final class Assignment {
         self.facts = facts
         let place = "'\(table.className ?? table.name).\(name)'"
         if Binder.isConstant(written.value) {
-            expression = try binder.constant(written.value, hint: try binder.expression(Self.path(name), table), nil)
+            try Self.checkArgument(written.value, facts, binder, place)
+            // A float takes its value from a double: a number beyond its range is an error.
+            let hint =
+                facts.type == .float
+                ? ConstantExpression(.null, .double, binder.arena)
+                : try binder.expression(Self.path(name), table)
+            do throws(RealmError) {
+                expression = try binder.constant(written.value, hint: hint, nil)
+            } catch  where error.code == .range {
+                throw RealmError(.range, "\(place): \(error.message)")
+            }
         } else {
             expression = try binder.expression(written.value, table)
         }
@@ -60,6 +70,9 @@ final class Assignment {
             numbers = nil
         }
         let type = ValueType(facts)
+        if case .link(let target) = type, try table.group.table(target)?.isEmbedded ?? false, expression.type != .null {
+            throw RealmError(.illegalOperation, "\(place) holds a part of each object: it can only be set to NULL")
+        }
         guard
             expression.type == type || expression.type == .null || expression.type == .mixed || type == .mixed
                 || (expression.type.isNumeric && type.isNumeric)
@@ -71,12 +84,33 @@ final class Assignment {
 
     private static func path(_ name: Name) -> ExpressionSyntax { .path([.name(name)], nil, .value) }
 
+    /// Throws unless an argument or a text has the type of the property.
+    private static func checkArgument(
+        _ written: ExpressionSyntax, _ facts: ColumnFacts, _ binder: Binder, _ place: String
+    ) throws(RealmError) {
+        guard case .constant(let constant, _) = written else { return }
+        var isText = false
+        switch constant {
+        case .string, .base64: isText = true
+        case .argument, .given:
+            guard case .value(let value) = try binder.argument(constant) else { return }
+            if case .string = value { isText = true }
+            if facts.type == .link, case .typedLink(let target, _) = value, target != facts.oppositeTable {
+                throw RealmError(.typeMismatch, "\(place) does not take an object of this class")
+            }
+        default: break
+        }
+        if isText, ValueType(facts).isNumeric || facts.type == .bool {
+            throw RealmError(.typeMismatch, "\(place) does not take a text")
+        }
+    }
+
     /// Whether the new value of an object depends on nothing but the object's own properties.
     var readsOnlyItsObject: Bool {
         if expression.isConstant { return true }
         var found = RowReads()
         expression.reads(&found, [])
-        return found.isComplete && found.paths.allSatisfy { $0.steps.count == 1 }
+        return found.isComplete && found.paths.allSatisfy { $0.steps.count == 1 && !$0.steps[0].isBacklink }
     }
 
     func prepare(_ group: Group) throws(RealmError) { try expression.prepare(group) }
@@ -105,6 +139,8 @@ final class Assignment {
                 try expression.evaluate(table, key, buffer)
                 let value = try Self.stored(buffer.values.first ?? .null, expression.type, facts, "the new value")
                 try table.check(value, for: facts)
+                if case .string(let bytes) = value { try CMemory.expect(bytes.count, each: 1) }
+                if case .binary(let bytes) = value { try CMemory.expect(bytes.count, each: 1) }
                 values.append(arena.keep(value))
             } catch {
                 throw RealmError(error.code, "\(try table.description(of: key)), '\(name)': \(error.message)")
@@ -147,14 +183,17 @@ final class Assignment {
             guard case .link(let target) = type, key.raw >= 0 else { return .null }
             return .typedLink(target, key)
         case (_, .typedLink(_, let key)): return key.raw < 0 ? .null : value
-        case (.int, .float), (.int, .double), (.int, .decimal):
-            guard let decimal = value.asDecimal, let integer = decimal.truncatedInt64,
-                Decimal128.compare(Decimal128(integer), decimal) == 0
-            else { throw RealmError(.range, "\(place) would be \(text(value)), which is not an integer of 64 bits") }
-            return .int(integer)
-        case (.float, .int), (.float, .double), (.float, .decimal):
-            let double = value.double ?? .nan, float = Float(double)
-            guard float.isFinite || !double.isFinite else {
+        case (.int, .float(let float)): return .int(try integer(Int64(exactly: float), value, place))
+        case (.int, .double(let double)): return .int(try integer(Int64(exactly: double), value, place))
+        case (.int, .decimal(let decimal)):
+            let whole = decimal.truncatedInt64
+            let isSame = whole.map { Decimal128.compare(Decimal128($0), decimal) == 0 } ?? false
+            return .int(try integer(isSame ? whole : nil, value, place))
+        case (.float, .int(let integer)): return .float(Float(integer))
+        case (.float, .double), (.float, .decimal):
+            var float = Float(value.double ?? .nan)
+            if case .decimal(let decimal) = value { float = Float(decimal.description) ?? float }
+            guard float.isFinite || !(value.double ?? .nan).isFinite else {
                 throw RealmError(.range, "\(place) would be \(text(value)), which is too large for a float")
             }
             return .float(float)
@@ -164,9 +203,24 @@ final class Assignment {
                 throw RealmError(.range, "\(place) would be \(text(value)), which is too large for a double")
             }
             return .double(double)
-        case (.decimal, .int), (.decimal, .float), (.decimal, .double): return value.asNumber(of: .decimal)
+        case (.decimal, .int(let integer)): return .decimal(Decimal128(integer))
+        // The decimal with the fewest digits that stands for the number.
+        case (.decimal, .float(let float)) where float.isFinite: return .decimal(decimal("\(float)", value))
+        case (.decimal, .double(let double)) where double.isFinite: return .decimal(decimal("\(double)", value))
+        case (.decimal, .float), (.decimal, .double): return value.asNumber(of: .decimal)
         default: return value
         }
+    }
+
+    private static func integer(_ exact: Int64?, _ value: Mixed, _ place: String) throws(RealmError) -> Int64 {
+        guard let exact else {
+            throw RealmError(.range, "\(place) would be \(text(value)), which is not an integer of 64 bits")
+        }
+        return exact
+    }
+
+    private static func decimal(_ digits: String, _ value: Mixed) -> Decimal128 {
+        Decimal128(text: digits.utf8) ?? value.asDecimal ?? .nan
     }
 
     private static func text(_ value: Mixed) -> String {

@@ -3,8 +3,8 @@ extension ResultSet {
     ///
     /// - Parameter text: assignments, as `n = n + 1, city = $0`.
     /// - Returns: how many objects there are.
-    /// - Throws: 2005 outside a write transaction; 2007 for results of values; errors of the query language; 3007 for the
-    ///   primary key; 3001, 3002 and 1001 for values that a property cannot hold; 9006 for a broken rule.
+    /// - Throws: 2005 outside a write transaction; 2007 for results of values; errors of the query language; 3007 for
+    ///   the primary key; 3001, 3002 and 1001 for values that a property cannot hold; 9006 for a broken rule.
     package func update(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> Int {
         guard let tableKey = table else {
             throw RealmError(.illegalOperation, "Results of values have no properties to be changed")

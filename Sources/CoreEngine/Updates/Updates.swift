@@ -7,8 +7,8 @@
 /// 2. An update that fails has changed nothing, and its error names the property and the object.
 /// 3. The objects, the history and the indexes are the same as after single calls. Rules hold for an update as for one
 ///    call.
-/// 4. A number is stored as the type of its property: exactly in integers and decimals, as the nearest value in floats
-///    and doubles. A number that a property cannot hold is an error, and so is the division of an integer by zero.
+/// 4. A number is stored as the type of its property: exactly in integers, as the nearest value in other types.
+///    A number that a property cannot hold is an error, and so is the division of an integer by zero.
 ///
 /// Invariants
 /// 1. The objects are set in the order of their keys, block by block: all new values of a block are known before the

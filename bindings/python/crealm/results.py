@@ -12,6 +12,7 @@ Results belong to the thread and to the database they come from, and keep its fi
 from __future__ import annotations
 
 import ctypes
+import enum
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
@@ -586,6 +587,12 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             raise TypeError("update() takes a text with its arguments, or properties by name")
         self._db._require_write(bound.name)
         if assignments is not None:
+            limited = [name for name, facts in bound.properties.items() if facts.limit is not None and name in assignments]
+            if limited or type(bound) is not BoundClass or bound.views:
+                raise UsageError(
+                    f"{bound.name} has a base class or subclasses, or links to some: give the values by name",
+                    hint="update(name=value) checks the classes.",
+                )
             query = Query(self._db, assignments, args, {})
             return self._update(query.text, query.encoded, query.arguments)
         if args:
@@ -601,6 +608,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         changes = Assignments(self._db, bound)
         for facts, value in settings:
             if isinstance(value, (Path, Calculation)):
+                if facts.limit is not None or (facts.kind is not None and issubclass(facts.kind.type, enum.Enum)):
+                    raise UsageError(f"{bound.where(facts)} takes some values only: give one, not an expression")
                 changes.add(facts.name, value)
             else:
                 changes.add_encoded(facts.name, _single(self._db, bound, facts, value))

@@ -1,14 +1,16 @@
 """update(): random assignments beside a plain model, then examples and errors."""
 
+import enum
 import math
 import operator
 import random
+from decimal import Decimal
 from typing import Any, List, Optional
 
 import pytest
 
 import crealm
-from crealm import Model, field
+from crealm import Float32, Model, field
 
 LEAST, MOST = -(2**63), 2**63 - 1
 
@@ -71,7 +73,10 @@ def calculated(sign, left, right):
     if left is None or right is None:
         return None
     if sign != "/":
-        return {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](left, right)
+        result = {"+": operator.add, "-": operator.sub, "*": operator.mul}[sign](left, right)
+        if isinstance(result, int) and not LEAST <= result <= MOST:
+            raise Refused(1001)
+        return result
     if isinstance(left, int) and isinstance(right, int):
         return divided(left, right)
     left, right = float(left), float(right)
@@ -288,7 +293,7 @@ REFUSED = [
     (
         lambda: {"a": Point.a * MOST},
         crealm.DataError,
-        "object 5 of class 'Point', 'a': the new value would be 18446744073709551614",
+        "object 5 of class 'Point', 'a': the result of '.' does not fit into 64 bits",
     ),
     (lambda: {"a": Point.a / 0}, crealm.DataError, "object 0 of class 'Point', 'a': division by zero"),
     (lambda: {"a": Point.a + 0.5}, crealm.DataError, "would be 0.5, which is not an integer"),
@@ -329,7 +334,7 @@ WRONG = [
     ("a = 1, a = 2", crealm.QueryError, "set twice"),
     ("nothing = 1", crealm.NoSuchProperty, "no stored property 'nothing'"),
     ("a = nothing", crealm.QueryError, "nothing"),
-    ("a = 'x'", crealm.TypeMismatch, "type"),
+    ("a = 'x'", crealm.TypeMismatch, "does not take a text"),
     ("a = 9223372036854775808", crealm.DataError, "9223372036854775808 is not an integer of 64 bits"),
     ("a = -9223372036854775809 + b", crealm.DataError, "is not an integer of 64 bits"),
     ("a = 5 / 0", crealm.DataError, "division by zero"),
@@ -378,6 +383,120 @@ def test_calculations_in_conditions(db):
     with pytest.raises(TypeError):
         bool(Point.a + 1)
     assert "Point.a + 1" in repr(Point.a + 1)
+
+
+class Kind(enum.Enum):
+    ROUND = "round"
+
+
+class Part(crealm.Embedded):
+    n: int = 0
+
+
+class Exact(Model):
+    id: int = field(primary_key=True)
+    n: int = 0
+    d: float = 0.0
+    f: Float32 = Float32(0)
+    c: Decimal = Decimal(0)
+    kind: Kind = Kind.ROUND
+    s: str = ""
+    part: Optional[Part] = None
+    other: Optional[Part] = None
+    boss: Optional["Exact"] = None
+    unit: Optional[Unit] = None
+    subs: crealm.Backlinks["Exact"] = crealm.backlinks("Exact", "boss")
+
+
+@pytest.fixture()
+def exact(path):
+    with crealm.open(path, schema=[Exact, Unit]) as db:
+        yield db
+
+
+@pytest.mark.parametrize("number", [2.0**53, 1234567890123456.0, 9223372036854774784.0, -(2.0**63)])
+def test_doubles_become_integers_exactly(exact, number):
+    with exact.write():
+        exact.add(Exact(id=1, d=number))
+        exact[Exact].update(n=Exact.d, c=Exact.d)
+    one = exact[Exact].one()
+    assert one.n == int(number) and one.c == Decimal(repr(number))
+
+
+def test_numbers_are_the_nearest_ones(exact):
+    with exact.write():
+        exact.add(Exact(id=1, d=0.1, f=Float32(16777216.0), n=9007199791611905))
+        exact[Exact].update("c = d, f = n, n = f")
+    one = exact[Exact].one()
+    assert one.c == Decimal("0.1") and float(one.f) == 9007200328482816.0 and one.n == 16777216
+    beyond = "n = n * 9223372036854775807 - n"
+    for text in ("n = 1.0000000000000002", "n = d", "f = 1e39", "n = 5 / 0", "c = c / 0", beyond):
+        with exact.write(), pytest.raises(crealm.DataError):
+            exact[Exact].update(text)
+    with exact.write(), pytest.raises(crealm.DataError, match="'Exact.n': division by zero"):
+        exact[Exact].update("n = 5 / 0")
+    for text in ("n = '1.5'", "d = '2'"):
+        with exact.write(), pytest.raises(crealm.TypeMismatch):
+            exact[Exact].update(text)
+
+
+def test_counts_of_backlinks_are_those_from_before(exact):
+    with exact.write():
+        for i in range(600):
+            exact.add(Exact(id=i))
+        rows = list(exact[Exact].sort("id"))
+        rows[0].boss = rows[599]
+        exact[Exact].update("n = subs.@count, boss = NULL")
+    assert rows[599].n == 1 and exact[Exact].sum("n") == 1
+
+
+def test_what_a_property_does_not_take(exact):
+    with exact.write():
+        exact.add(Unit(id=1))
+        exact.add(Exact(id=1, part=Part(n=1)))
+        exact.add(Exact(id=2))
+    unit = exact[Unit].one()
+    for change in (
+        lambda rows: rows.update(boss=unit),
+        lambda rows: rows.update("boss = $0", unit),
+        lambda rows: rows.update(boss=rows[0].part),
+        lambda rows: rows.update("part = other"),
+        lambda rows: rows.update(kind=Exact.s),
+    ):
+        with exact.write(), pytest.raises(crealm.Error):
+            change(exact[Exact].where("TRUEPREDICATE"))
+    assert exact[Exact].get(1).part.n == 1 and len(exact[Exact].where("boss != NULL")) == 0
+    with exact.write():
+        exact[Exact].update("part = NULL")
+    assert exact[Exact].get(1).part is None
+
+
+def test_classes_of_a_base_class_stay(path):
+    class Animal(Model):
+        name: str
+        friend: Optional["Animal"] = None
+
+        class Meta:
+            type_property = "type"
+
+    class Dog(Animal):
+        age: int = 0
+        mate: Optional["Dog"] = None
+
+    with crealm.open(path, schema=[Animal]) as db:
+        with db.write():
+            db.add(Dog(name="a"))
+            db.add(Animal(name="b"))
+        for change in (
+            lambda: db[Animal].update("type = 'Dog'"),
+            lambda: db[Dog].update(mate=Dog.friend),
+            lambda: db[Dog].update("mate = friend"),
+        ):
+            with db.write(), pytest.raises(crealm.UsageError):
+                change()
+        with db.write():
+            assert db[Dog].update(age=Dog.age + 2) == 1
+        assert [type(one) for one in db[Animal].sort("name")] == [Dog, Animal]
 
 
 def test_rules_hold_for_an_update_as_a_whole(path):
