@@ -322,12 +322,13 @@ class Path(_Number):
         if isinstance(values, (str, bytes, bytearray)):
             raise TypeError(f"in_() needs several values: in_([{values!r}])")
         values = list(values)
-        if self._is_plain() and values:
+        if self._is_plain() and values and not any(isinstance(value, _Number) for value in values):
             return Condition(self._as_part(), " IN ", Argument(values))
         # For other paths IN of the query language compares with the list as a whole.
         parts: List[Part] = []
         for value in values:
-            parts += [" OR " if parts else "(", self._as_part(), " == ", Argument(value)]
+            right: Tuple[Part, ...] = value._as_number() if isinstance(value, _Number) else (Argument(value),)
+            parts += [" OR " if parts else "(", self._as_part(), " == ", *right]
         return Condition(*parts, ")") if parts else Condition("FALSEPREDICATE")
 
     def _is_plain(self) -> bool:
@@ -339,6 +340,9 @@ class Path(_Number):
         """Is from `least` to `most`, both included. TypeError for a path with several objects or values: use any()."""
         if self._many >= 0:
             raise TypeError(f"{self!r} is several values; of objects: any(… .between({least!r}, {most!r}))")
+        if isinstance(least, _Number) or isinstance(most, _Number):
+            joined: Condition = (self >= least) & (self <= most)
+            return joined
         return Condition(self._as_part(), " BETWEEN {", Argument(least), ", ", Argument(most), "}")
 
     def is_none(self) -> Condition:

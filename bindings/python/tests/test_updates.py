@@ -380,6 +380,8 @@ def test_calculations_in_conditions(db):
     assert [p.id for p in db[Point].where(Point.b - Point.a == 1)] == [3]
     assert [p.id for p in db[Point].where(2 * Point.id < 10 - Point.id)] == [0, 1, 2, 3]
     assert [p.id for p in db[Point].where(Point.b < Point.id + 1)] == [7, 8, 9]
+    assert [p.id for p in db[Point].where(Point.a.in_([Point.b + 1, 2]))] == [1, 4]
+    assert [p.id for p in db[Point].where(Point.a.between(Point.b - 1, 10))] == [3, 4, 5]
     with pytest.raises(TypeError):
         bool(Point.a + 1)
     assert "Point.a + 1" in repr(Point.a + 1)
