@@ -116,21 +116,7 @@ final class GroupQuery {
 
     /// Adds the objects with these keys; null keys are left out.
     func add(_ keys: [ObjKey]) throws(RealmError) {
-        let rows = UnsafeMutablePointer<UInt16>.allocate(capacity: GroupInput.mostRows)
-        defer { rows.deallocate() }
-        try keys.withUnsafeBufferPointer { (all) throws(RealmError) in
-            var at = 0
-            while at < all.count {
-                try table.test()
-                let part = UnsafeBufferPointer(rebasing: all[at..<min(at + GroupInput.mostRows, all.count)])
-                guard let run = try RowRun(table, part, rows: rows) else {
-                    at += 1
-                    continue
-                }
-                try add(run)
-                at += run.count
-            }
-        }
+        try RowRun.each(table, keys) { (run) throws(RealmError) in try add(run) }
     }
 
     /// Adds all objects that meet a condition.

@@ -50,6 +50,27 @@ struct RowRun {
         scan = nil
     }
 
+    /// Calls `body` with the objects that exist of `keys`, run by run. Neighbours in a cluster are one run.
+    static func each(
+        _ table: Table, _ keys: [ObjKey], _ body: (RowRun) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        let capacity = Format.clusterCapacity, rows = UnsafeMutablePointer<UInt16>.allocate(capacity: capacity)
+        defer { rows.deallocate() }
+        try keys.withUnsafeBufferPointer { (all) throws(RealmError) in
+            var at = 0
+            while at < all.count {
+                try table.test()
+                let part = UnsafeBufferPointer(rebasing: all[at..<min(at + capacity, all.count)])
+                guard let run = try RowRun(table, part, rows: rows) else {
+                    at += 1
+                    continue
+                }
+                try body(run)
+                at += run.count
+            }
+        }
+    }
+
     @inline(__always) private func leaf(_ column: ColKey) throws(RealmError) -> Ref {
         guard let scan else { return try ClusterLeaf.column(cluster, column.index) }
         return try scan.columnLeaf(column)

@@ -60,32 +60,14 @@ extension ResultSet {
     private static func update(
         _ table: Table, _ keys: [ObjKey], _ assignments: [Assignment]
     ) throws(RealmError) -> Int {
-        let rows = UnsafeMutablePointer<UInt16>.allocate(capacity: Format.clusterCapacity)
-        defer { rows.deallocate() }
         let isApart = assignments.allSatisfy(\.readsOnlyItsObject)
         var count = 0
-        /// Calls `body` with the objects of each block that exist.
-        func eachBlock(_ body: (RowRun) throws(RealmError) -> Void) throws(RealmError) {
-            try keys.withUnsafeBufferPointer { (all) throws(RealmError) in
-                var at = 0
-                while at < all.count {
-                    try table.test()
-                    let part = UnsafeBufferPointer(rebasing: all[at..<min(at + Format.clusterCapacity, all.count)])
-                    guard let run = try RowRun(table, part, rows: rows) else {
-                        at += 1
-                        continue
-                    }
-                    try body(run)
-                    at += run.count
-                }
-            }
-        }
         if !isApart {
-            try eachBlock { (run) throws(RealmError) in
+            try RowRun.each(table, keys) { (run) throws(RealmError) in
                 for assignment in assignments { try assignment.read(run, adding: true) }
             }
         }
-        try eachBlock { (run) throws(RealmError) in
+        try RowRun.each(table, keys) { (run) throws(RealmError) in
             if isApart { for assignment in assignments { try assignment.read(run, adding: false) } }
             for assignment in assignments {
                 try assignment.write(run.keys, run.count, from: isApart ? 0 : count)

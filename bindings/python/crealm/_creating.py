@@ -118,7 +118,7 @@ def _write_text(buffer: Any, at: int, value: Any, texts: List[bytes]) -> bool:
         return False
     data = value.encode()
     texts.append(data)  # Kept alive until the library has copied it.
-    c._PACK_SPAN.pack_into(buffer, at, ctypes.cast(data, ctypes.c_void_p).value, len(data), c.STRING)
+    c._PACK_SPAN.pack_into(buffer, at, ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value, len(data), c.STRING)
     return True
 
 

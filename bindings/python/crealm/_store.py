@@ -329,8 +329,10 @@ class Plan:
         if not hasattr(value, "_realm_class") or getattr(value, "_db", None) is not None:
             return value
         bound = self.db._named(value._realm_class)
-        found = None if bound.primary_key is None else self.db[type(value)].get(getattr(value, bound.key_name))
-        return _NEW if found is None else found
+        if bound.primary_key is None:
+            return _NEW
+        handle = self.db._find(bound, c.encode_for(bound.primary_key, getattr(value, bound.key_name)))
+        return _NEW if handle is None else self.db._object_of(handle, bound)
 
     def _find(self, addition: Addition, value: Any) -> None:
         """Checks whether the database or an earlier addition already has the addition's primary key."""

@@ -79,12 +79,39 @@ Part = Union[str, Argument, Steps, Each]
 
 
 class _Number:
-    """Arithmetic: the values that + - * / take are numbers, paths to numbers, and calculations."""
+    """Comparisons and arithmetic: the values that + - * / take are numbers, paths to numbers, and calculations."""
 
     __slots__ = ()
 
     def _as_number(self) -> Tuple[Part, ...]:
         raise NotImplementedError
+
+    def _compared(self, operator: str, other: Any) -> Condition:
+        if isinstance(other, Condition):
+            raise TypeError("A property is compared with a value or another property, not with a condition")
+        right: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
+        return Condition(*self._as_number(), f" {operator} ", *right)
+
+    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("==", other)
+
+    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("!=", other)
+
+    def __lt__(self, other: Any) -> Condition:
+        return self._compared("<", other)
+
+    def __le__(self, other: Any) -> Condition:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Any) -> Condition:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Any) -> Condition:
+        return self._compared(">=", other)
+
+    def __hash__(self) -> int:
+        return hash(self._as_number())
 
     def _with(self, operator: str, other: Any, is_left: bool = True) -> Any:
         if isinstance(other, (Condition, Descending)):
@@ -170,33 +197,6 @@ class Calculation(_Number):
     def _as_number(self) -> Tuple[Part, ...]:
         return self._parts
 
-    def _compared(self, operator: str, other: Any) -> Condition:
-        if isinstance(other, Condition):
-            raise TypeError("A calculation is compared with a number or a property, not with a condition")
-        right: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
-        return Condition(*self._parts, f" {operator} ", *right)
-
-    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compared("==", other)
-
-    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compared("!=", other)
-
-    def __lt__(self, other: Any) -> Condition:
-        return self._compared("<", other)
-
-    def __le__(self, other: Any) -> Condition:
-        return self._compared("<=", other)
-
-    def __gt__(self, other: Any) -> Condition:
-        return self._compared(">", other)
-
-    def __ge__(self, other: Any) -> Condition:
-        return self._compared(">=", other)
-
-    def __hash__(self) -> int:
-        return hash(self._parts)
-
     def __bool__(self) -> NoReturn:
         raise TypeError(f"{self!r} has a value in each object; compare it")
 
@@ -261,33 +261,6 @@ class Path(_Number):
         return Path(self._model, (*self._steps, Step(name)), found, many)
 
     # Comparing
-
-    def _compared(self, operator: str, other: Any) -> Condition:
-        if isinstance(other, Condition):
-            raise TypeError("A property is compared with a value or another property, not with a condition")
-        right: Tuple[Part, ...] = other._as_number() if isinstance(other, _Number) else (Argument(other),)
-        return Condition(self._as_part(), f" {operator} ", *right)
-
-    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compared("==", other)
-
-    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
-        return self._compared("!=", other)
-
-    def __lt__(self, other: Any) -> Condition:
-        return self._compared("<", other)
-
-    def __le__(self, other: Any) -> Condition:
-        return self._compared("<=", other)
-
-    def __gt__(self, other: Any) -> Condition:
-        return self._compared(">", other)
-
-    def __ge__(self, other: Any) -> Condition:
-        return self._compared(">=", other)
-
-    def __hash__(self) -> int:
-        return hash((self._model, self._steps))
 
     def equals(self, text: Any, *, fold: bool = False) -> Condition:
         """Equals a text; with `fold` regardless of case."""

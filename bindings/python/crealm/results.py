@@ -587,8 +587,10 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             raise TypeError("update() takes a text with its arguments, or properties by name")
         self._db._require_write(bound.name)
         if assignments is not None:
-            limited = [name for name, facts in bound.properties.items() if facts.limit is not None and name in assignments]
-            if limited or type(bound) is not BoundClass or bound.views:
+            takes_some_classes = any(
+                facts.limit is not None and name in assignments for name, facts in bound.properties.items()
+            )
+            if takes_some_classes or type(bound) is not BoundClass or bound.views:
                 raise UsageError(
                     f"{bound.name} has a base class or subclasses, or links to some: give the values by name",
                     hint="update(name=value) checks the classes.",
