@@ -493,6 +493,33 @@ RLM_API bool crealm_collection_changes_get_versions(const realm_collection_chang
 RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_changes_t* changes,
                                                     uint64_t* out_before, uint64_t* out_after);
 
+/** All changes of a collection or of results: the arrays of realm_collection_changes_get_changes(). */
+typedef struct crealm_collection_changes {
+    uint64_t version_before; /* the changes happened after this version */
+    uint64_t version_after;  /* up to this version */
+    const size_t* deletions; /* indices before the changes, ascending */
+    size_t num_deletions;
+    const size_t* insertions; /* indices after the changes, ascending */
+    size_t num_insertions;
+    const size_t* modifications; /* indices before the changes, ascending */
+    size_t num_modifications;
+    const size_t* modifications_after; /* the same elements: indices after the changes, ascending */
+    size_t num_modifications_after;
+    const realm_collection_move_t* moves;
+    size_t num_moves;
+    bool was_cleared; /* all elements were removed */
+    bool is_deleted;  /* the owner of the collection was deleted */
+} crealm_collection_changes_t;
+
+/** Reads all changes in one call.
+ *
+ *  out_changes: receives a struct that is independent of the handle, an array of no element is NULL; free it with
+ *               realm_free().
+ *  Thread:      single.
+ *  Errors:      INVALID_ARGUMENT; OUT_OF_MEMORY. */
+RLM_API bool crealm_collection_changes_get_all(const realm_collection_changes_t* changes,
+                                               crealm_collection_changes_t** out_changes);
+
 /* ------------------------------------------------------------------------------------------------
  * Event loops
  *
@@ -505,8 +532,29 @@ RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_chang
  *         crealm_scheduler_run(scheduler, 1000, NULL);
  * ---------------------------------------------------------------------------------------------- */
 
-/** The file descriptor of a default scheduler, for select(), poll() and their relatives. It is readable while
- *  work is queued. The program may watch it but must not read, write or close it; it stays open until the
+/** Tells a program that work waits for a serial scheduler. */
+typedef void (*crealm_work_waits_func_t)(realm_userdata_t userdata);
+
+/** Makes a scheduler for programs whose work moves between threads: goroutines, virtual threads, coroutines,
+ *  thread pools. Every thread may use a realm of this scheduler, one at a time: a call fails with WRONG_THREAD
+ *  while another thread is inside a call on a realm of the same scheduler; it does not wait. One thread may
+ *  begin a transaction and another may commit it. Work waits until the program calls crealm_scheduler_run() on
+ *  a thread of its choice. Views (rule 2) live as long as before, so a program that reads them on one thread
+ *  keeps other threads from changing the realm meanwhile.
+ *
+ *  A realm of this scheduler is not handed over by thread-safe references: NOT_SUPPORTED.
+ *
+ *  userdata, userdata_free: [optional]; passed to notify; freed with the scheduler, on any thread.
+ *  notify:  [optional]; called on any thread, also during calls of the program, each time work is queued. It must
+ *           not call functions of this library.
+ *  Returns: a scheduler; release it with realm_release().
+ *  Thread:  any. */
+RLM_API realm_scheduler_t* crealm_scheduler_new_serial(realm_userdata_t userdata,
+                                                       realm_free_userdata_func_t userdata_free,
+                                                       crealm_work_waits_func_t notify);
+
+/** The file descriptor of a default or serial scheduler, for select(), poll() and their relatives. It is readable
+ *  while work is queued. The program may watch it but must not read, write or close it; it stays open until the
  *  last reference to the scheduler is released, including those of open realms. All handles to the default
  *  scheduler of one thread give the same descriptor.
  *
@@ -515,13 +563,13 @@ RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_chang
  *  Errors: NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
 RLM_API bool crealm_scheduler_get_fd(const realm_scheduler_t* scheduler, int* out_fd);
 
-/** Runs the work that is queued for a default scheduler's thread. When the queue is empty it waits for work,
- *  at most for the given time. Callbacks of the program run inside this call.
+/** Runs the work that is queued for a default scheduler's thread, or for a serial scheduler. When the queue is
+ *  empty it waits for work, at most for the given time. Callbacks of the program run inside this call.
  *
  *  timeout_ms:   the longest wait in milliseconds: 0: do not wait; negative: no limit.
  *  out_did_work: [optional]; whether anything ran. false when the time ran out, which is no error.
- *  Thread:       the scheduler's.
- *  Errors:       WRONG_THREAD; NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
+ *  Thread:       the scheduler's; for a serial scheduler any.
+ *  Errors:       WRONG_THREAD, for a serial scheduler while another thread is inside; NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
 RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeout_ms,
                                   bool* out_did_work);
 
@@ -803,6 +851,119 @@ RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
                                  const struct ArrowSchema* schema, const struct ArrowArray* rows,
                                  crealm_update_mode_e mode, realm_object_key_t* out_keys,
                                  size_t* out_created, crealm_batch_fault_t* out_fault);
+
+/* ------------------------------------------------------------------------------------------------
+ * Objects by links
+ *
+ * These functions name an object by its link, without a handle. They serve languages with a garbage
+ * collector, where a handle for each object costs more than the object.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Finds the object with a primary key.
+ *
+ *  primary_key: the key.
+ *  out_object:  [optional]; receives the link of the object; its target is -1 when there is no such object.
+ *  out_found:   [optional]; receives whether the object exists.
+ *  Thread:      confined.
+ *  Errors:      [realm]; NO_SUCH_TABLE; UNEXPECTED_PRIMARY_KEY for a class without primary key;
+ *               PROPERTY_TYPE_MISMATCH; INVALID_ARGUMENT. */
+RLM_API bool crealm_find(const realm_t* realm, realm_class_key_t class_key, const realm_value_t* primary_key,
+                         realm_link_t* out_object, bool* out_found);
+
+/** Finds or creates an object, and writes values to its properties. All values are checked before the first is
+ *  written; a call that fails has changed nothing.
+ *
+ *  primary_key:         [optional]; NULL for a class without primary key, and for one whose keys the engine makes.
+ *  mode:                what to do when an object with the primary key already exists.
+ *  properties, values:  count keys and values. [optional] when count is 0. The primary key is not among them.
+ *  out_object:          [optional]; receives the link of the object.
+ *  out_created:         [optional]; receives whether the object is new.
+ *  Thread:              confined.
+ *  Errors:              [realm]; WRONG_TRANSACTION_STATE outside a write transaction; NO_SUCH_TABLE;
+ *                       ILLEGAL_OPERATION for a class of embedded objects; MISSING_PRIMARY_KEY;
+ *                       UNEXPECTED_PRIMARY_KEY; OBJECT_ALREADY_EXISTS; MODIFY_PRIMARY_KEY for a primary key among
+ *                       the values; INVALID_PROPERTY; [value]; CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
+RLM_API bool crealm_create(realm_t* realm, realm_class_key_t class_key, const realm_value_t* primary_key,
+                           crealm_update_mode_e mode, size_t count, const realm_property_key_t* properties,
+                           const realm_value_t* values, realm_link_t* out_object, bool* out_created);
+
+/** Reads properties of an object, each as realm_get_value() does.
+ *
+ *  object:      the link of the object.
+ *  properties:  count keys. [optional] when count is 0: then the call only checks that the object exists.
+ *  out_values:  room for count values. [optional] when count is 0. Texts and bytes in them are views, see rule 2.
+ *  Thread:      confined.
+ *  Errors:      [realm]; NO_SUCH_TABLE; NO_SUCH_OBJECT or INVALIDATED_OBJECT for an object that does not exist;
+ *               INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for a collection property; INVALID_ARGUMENT. After a
+ *               failure the first few values may have been filled. */
+RLM_API bool crealm_get_values(const realm_t* realm, const realm_link_t* object, size_t count,
+                               const realm_property_key_t* properties, realm_value_t* out_values);
+
+/** Writes properties of an object, as realm_set_values() does: all values are checked before the first is written.
+ *
+ *  object:              the link of the object.
+ *  properties, values:  count keys and values. [optional] when count is 0.
+ *  Thread:              confined.
+ *  Errors:              [realm]; WRONG_TRANSACTION_STATE; INVALIDATED_OBJECT for an object that does not exist;
+ *                       INVALID_PROPERTY; [value]; CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
+RLM_API bool crealm_set_values(realm_t* realm, const realm_link_t* object, size_t count,
+                               const realm_property_key_t* properties, const realm_value_t* values);
+
+/** Deletes an object, as realm_object_delete() does.
+ *
+ *  object: the link of the object.
+ *  Thread: confined.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE; INVALIDATED_OBJECT for an object that does not exist;
+ *          CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
+RLM_API bool crealm_delete(realm_t* realm, const realm_link_t* object);
+
+/* ------------------------------------------------------------------------------------------------
+ * Schemas as JSON
+ *
+ * An array of classes in the form of Realm JS:
+ *
+ *     [{"name": "Person", "primaryKey": "id", "properties": {
+ *         "id": "int", "name": {"type": "string", "indexed": true}, "dogs": "Dog[]",
+ *         "owners": {"type": "linkingObjects", "objectType": "Dog", "property": "owner"}}}]
+ *
+ * A class has "name", "properties" and, if needed, "primaryKey" and "embedded": true. A property is a short text,
+ * or an object with "type", "objectType", "property", "optional", "indexed" (true, false or "full-text") and
+ * "mapTo" (its stored name, if that differs from its public name). A short text is a type or the name of a class,
+ * then "?" if it may be null, then "[]", "<>" or "{}" for a list, a set or a dictionary. Types: int, bool, string,
+ * data, mixed, date, float, double, decimal128, objectId, uuid.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Reads a schema from JSON. realm_schema_validate() and realm_open() check it.
+ *
+ *  json, size: the text; it need not end with a zero byte.
+ *  Returns:    a schema; release it with realm_release(). NULL after an error.
+ *  Thread:     any.
+ *  Errors:     MALFORMED_JSON; INVALID_ARGUMENT for an unknown name, and for a value of a wrong kind. */
+RLM_API realm_schema_t* crealm_schema_from_json(const char* json, size_t size);
+
+/** Writes a schema as JSON, with an object for each property.
+ *
+ *  Returns: a text; free it with realm_free(). NULL after an error.
+ *  Thread:  any.
+ *  Errors:  INVALID_ARGUMENT; OUT_OF_MEMORY. */
+RLM_API char* crealm_schema_to_json(const realm_schema_t* schema);
+
+/* ------------------------------------------------------------------------------------------------
+ * The last error in one call
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Reads and clears the last error of the calling thread.
+ *
+ *  out_error:     [optional]; receives the number.
+ *  out_message:   [optional]; room for capacity bytes; receives the message, cut to fit, with a zero byte.
+ *  capacity:      the room in bytes.
+ *  out_size:      [optional]; receives the length of the whole message in bytes, without the zero byte.
+ *  out_user_code: [optional]; receives the pointer that a callback registered with
+ *                 realm_register_user_code_callback_error().
+ *  Returns:       whether the thread had an error.
+ *  Thread:        any. */
+RLM_API bool crealm_last_error_take(realm_errno_e* out_error, char* out_message, size_t capacity,
+                                    size_t* out_size, void** out_user_code);
 
 /* ------------------------------------------------------------------------------------------------
  * Inspection

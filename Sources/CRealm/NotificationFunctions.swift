@@ -249,6 +249,30 @@ public func realm_collection_changes_get_changes(
     }
 }
 
+@_cdecl("crealm_collection_changes_get_all")
+public func crealm_collection_changes_get_all(
+    _ changes: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_collection_changes_t>?>?
+) -> Bool {
+    out?.pointee = nil
+    return anywhere(.collectionChanges, changes, false) { (handle) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let changes = handle.changes
+        out.pointee = try OwnBlock.make { block in
+            func indices(_ set: IndexSet) -> UnsafeMutablePointer<Int>? { block.array(set.indices) { $1 } }
+            return crealm_collection_changes_t(
+                version_before: handle.versions.lowerBound, version_after: handle.versions.upperBound,
+                deletions: indices(changes.deletions), num_deletions: changes.deletions.count,
+                insertions: indices(changes.insertions), num_insertions: changes.insertions.count,
+                modifications: indices(changes.modifications), num_modifications: changes.modifications.count,
+                modifications_after: indices(changes.modificationsAfter),
+                num_modifications_after: changes.modificationsAfter.count,
+                moves: block.array(changes.moves) { realm_collection_move_t(from: $1.from, to: $1.to) },
+                num_moves: changes.moves.count, was_cleared: changes.isCleared, is_deleted: changes.isDeleted)
+        }
+        return true
+    }
+}
+
 private func copy(_ set: IndexSet, _ out: UnsafeMutablePointer<realm_index_range_t>?, _ most: Int) {
     copy(set.ranges.map { realm_index_range_t(from: $0.lowerBound, to: $0.upperBound) }, out, most)
 }

@@ -178,20 +178,9 @@ public func realm_set_values(
 ) -> Bool {
     inside(.object, object) { (handle, realm) throws(RealmError) in
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
-        try realm.verifyAlive(handle.table, handle.key)
-        guard let properties, let values else { return }
-        // All values are checked before the first is written.
-        for i in 0..<count {
-            try realm.checkValue(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
-        }
-        try realm.asOneCall { () throws(RealmError) in
-            for i in 0..<count {
-                if isDefault {
-                    try realm.setDefault(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
-                } else {
-                    try realm.set(handle.table, handle.key, ColKey(properties[i]), try load(values[i]))
-                }
-            }
+        guard let properties, let values else { return try realm.verifyAlive(handle.table, handle.key) }
+        try realm.set(handle.table, handle.key, count: count, isDefault: isDefault) { (index) throws(RealmError) in
+            (ColKey(properties[index]), try load(values[index]))
         }
     }
 }

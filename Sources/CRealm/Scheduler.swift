@@ -125,14 +125,25 @@ public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(T
 @_cdecl("realm_scheduler_get_frozen")
 public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 
+@_cdecl("crealm_scheduler_new_serial")
+public func crealm_scheduler_new_serial(
+    _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?,
+    _ notify: crealm_work_waits_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    guard let notify else { return SchedulerHandle(SerialScheduler { withExtendedLifetime(data) {} }).out() }
+    return SchedulerHandle(SerialScheduler { notify(data.pointer) }).out()
+}
+
 @_cdecl("crealm_scheduler_get_fd")
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
     anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
-            throw RealmError(.notSupported, "Only a default scheduler has a descriptor")
+        switch schedulerHandle.scheduler {
+        case let scheduler as ThreadScheduler: out.pointee = scheduler.descriptor
+        case let scheduler as SerialScheduler: out.pointee = scheduler.descriptor
+        default: throw RealmError(.notSupported, "Only a default or serial scheduler has a descriptor")
         }
-        out.pointee = scheduler.descriptor
         return true
     }
 }
@@ -142,14 +153,18 @@ public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, 
     -> Bool
 {
     anywhere(.scheduler, scheduler, false) { (schedulerHandle) throws(RealmError) in
-        guard let scheduler = schedulerHandle.scheduler as? ThreadScheduler else {
-            throw RealmError(.notSupported, "Only a default scheduler can be run")
+        switch schedulerHandle.scheduler {
+        case let scheduler as ThreadScheduler:
+            guard scheduler.isOnThread else {
+                throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on")
+            }
+            let did = scheduler.runPending(timeout: timeout)
+            didWork?.pointee = did
+        case let scheduler as SerialScheduler:
+            let did = try scheduler.runPending(timeout: timeout)
+            didWork?.pointee = did
+        default: throw RealmError(.notSupported, "Only a default or serial scheduler can be run")
         }
-        guard scheduler.isOnThread else {
-            throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on")
-        }
-        let did = scheduler.runPending(timeout: timeout)
-        didWork?.pointee = did
         return true
     }
 }

@@ -81,6 +81,24 @@ public func realm_schema_new(
     }
 }
 
+@_cdecl("crealm_schema_from_json")
+public func crealm_schema_from_json(_ json: UnsafePointer<CChar>?, _ size: Int) -> OpaquePointer? {
+    attemptPointer { () throws(RealmError) in
+        guard let json, size >= 0 else { throw nullArgument() }
+        return SchemaHandle(try Schema(json: UnsafeRawBufferPointer(start: json, count: size))).out()
+    }
+}
+
+@_cdecl("crealm_schema_to_json")
+public func crealm_schema_to_json(_ schema: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
+    anywhere(.schema, schema, nil) { (schema) throws(RealmError) in
+        guard let copy = CMemory.copy(schema.schema.json) else {
+            throw RealmError(.outOfMemory, "No memory for the text of a schema")
+        }
+        return copy
+    }
+}
+
 @_cdecl("realm_schema_validate")
 public func realm_schema_validate(_ schema: OpaquePointer?, _ mode: UInt64) -> Bool {
     anywhere(.schema, schema, false) { (schema) throws(RealmError) in

@@ -7,5 +7,5 @@
 /// It is a separate module, so that programs without tasks and programs that use the C API do not link the concurrency
 /// runtime.
 ///
-/// May use: Objects, ObjectStore, Platform, Basics.
+/// May use: Objects, ObjectStore, Scheduling, Platform, Basics.
 @_exported import CoreEngine

@@ -8,5 +8,5 @@
 /// It is a separate module and product, because the engine and programs that only use the engine do not link
 /// Foundation.
 ///
-/// May use: Objects, ObjectStore, Platform, Basics.
+/// May use: Objects, ObjectStore, Scheduling, Platform, Basics.
 @_exported import CoreEngine

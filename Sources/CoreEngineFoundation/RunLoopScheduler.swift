@@ -43,7 +43,7 @@ public final class RunLoopScheduler: Scheduler, EngineScheduler, @unchecked Send
     package var threadId: UInt { thread.threadId }
     package var place: UInt { thread.place }
 
-    package func add(_ realm: Realm) -> Bool { thread.add(realm) }
+    package func add(_ resident: any SchedulerResident) -> Bool { thread.add(resident) }
 
-    package func remove(_ realm: Realm) { thread.remove(realm) }
+    package func remove(_ resident: any SchedulerResident) { thread.remove(resident) }
 }

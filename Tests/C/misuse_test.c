@@ -730,6 +730,14 @@ static void wrong_collection_handles(void) {
     REFUSED(K_QUERY, realm_query_t, crealm_query_aggregate_arrow(h, "AGGREGATE count()", 0, NULL, &columns));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_update(h, "i = 1", 0, NULL, NULL));
     REFUSED(K_REALM, realm_t, crealm_class_export_arrow(h, plain_class, NULL, 0, 0, &columns));
+    realm_link_t link = {plain_class, 0};
+    realm_property_key_t no_property = 0;
+    REFUSED(K_REALM, realm_t, crealm_find(h, plain_class, &v, &link, &flag));
+    REFUSED(K_REALM, realm_t, crealm_create(h, plain_class, NULL, CREALM_UPDATE_ERROR, 0, NULL, NULL, &link, &flag));
+    REFUSED(K_REALM, realm_t, crealm_get_values(h, &link, 1, &no_property, &v));
+    REFUSED(K_REALM, realm_t, crealm_set_values(h, &link, 1, &no_property, &v));
+    REFUSED(K_REALM, realm_t, crealm_delete(h, &link));
+    REFUSED(K_SCHEMA, realm_schema_t, crealm_schema_to_json(h));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch_arrow(h, 0, 1, NULL, 0, NULL, &rows));
     REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch(h, 0, 1, NULL, 0, NULL, NULL, NULL));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_object(h, 0));
@@ -1390,6 +1398,29 @@ static void null_pointers(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_update(results, NULL, 0, NULL, NULL));
+    realm_link_t link = realm_object_as_link(object);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_find(realm, pk_int, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_values(realm, NULL, 0, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_values(realm, &link, 1, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_values(realm, &link, (size_t)-1, NULL, NULL));
+    WORKS(crealm_get_values(realm, &link, 0, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_set_values(realm, NULL, 0, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_set_values(realm, &link, 1, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_delete(realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT,
+          crealm_create(realm, plain_class, NULL, CREALM_UPDATE_ERROR, 1, NULL, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT,
+          crealm_create(realm, plain_class, NULL, (crealm_update_mode_e)3, 0, NULL, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_schema_from_json(NULL, 0));
+    realm_clear_last_error();
+    CHECK(!crealm_last_error_take(NULL, NULL, 0, NULL, NULL));
+    realm_scheduler_t* serial = crealm_scheduler_new_serial(NULL, NULL, NULL);
+    CHECK(serial != NULL);
+    WORKS(crealm_scheduler_run(serial, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_scheduler_get_fd(serial, NULL));
+    realm_release(serial);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_schema_to_json(NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_collection_changes_get_all(NULL, NULL));
     WORKS(crealm_verify(realm, NULL));
 
     free_count = 0;
@@ -2147,6 +2178,13 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(results_error, crealm_results_export_arrow(results, NULL, 0, 0, &columns));
     FAILS(results_error, crealm_results_aggregate_arrow(results, "AGGREGATE count()", 0, NULL, &columns));
     FAILS(results_error, crealm_results_update(results, "i = 1", 0, NULL, NULL));
+    realm_link_t link = {plain_class, 0};
+    realm_value_t one = integer(1);
+    FAILS(realm_error, crealm_find(realm, pk_int, &one, &link, &flag));
+    FAILS(realm_error, crealm_create(realm, plain_class, NULL, CREALM_UPDATE_ERROR, 0, NULL, NULL, &link, &flag));
+    FAILS(realm_error, crealm_get_values(realm, &link, 0, NULL, NULL));
+    FAILS(realm_error, crealm_set_values(realm, &link, 0, NULL, NULL));
+    FAILS(realm_error, crealm_delete(realm, &link));
     FAILS(results_error, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, &rows));
     FAILS(results_error, crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
     FAILS(realm_error, create_batch(realm, pk_int, one_integer(&batch, "id", &batch_id)));

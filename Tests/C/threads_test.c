@@ -138,6 +138,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     realm_class_key_t c;
     size_t n = 0;
     uint64_t versions = 0;
+    realm_link_t link = {class_key, 0};
     bool flag = false;
     char* problem = NULL;
     crealm_query_plan_t plan;
@@ -307,6 +308,11 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_query_aggregate_arrow(t->query, "AGGREGATE count()", 0, NULL, &columns)
              && (columns.release(&columns), true))
         CALL(crealm_results_update(t->results, "i = i", 0, NULL, NULL))
+        CALL(crealm_find(t->realm, class_key, &v, &link, &flag))
+        CALL(crealm_create(t->realm, class_key, NULL, CREALM_UPDATE_ERROR, 0, NULL, NULL, &link, &flag))
+        CALL(crealm_get_values(t->realm, &link, 1, keys, two))
+        CALL(crealm_set_values(t->realm, &link, 1, keys, two))
+        CALL(crealm_delete(t->realm, &link))
         CALL(crealm_results_fetch_arrow(t->results, 0, 1, NULL, 0, NULL, &rows) && (rows.release(&rows), true))
         CALL(crealm_results_fetch(t->results, 0, 1, keys, 1, two, NULL, &n))
         CALL(crealm_create_batch(t->realm, 0, NULL, NULL, CREALM_UPDATE_ERROR, NULL, NULL, NULL))

@@ -318,8 +318,7 @@ final class ObjectHandle: Handle, Confined {
 
     /// Whether the object exists. On a thread other than the Realm's, only whether the Realm is open.
     var isValid: Bool {
-        let realm = realm.content.takeUnretainedValue()
-        return realm.isOnThread ? realm.isValid(table, key) : !realm.isClosed
+        realm.content.takeUnretainedValue().isValid(table, key)
     }
 
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }

@@ -139,6 +139,29 @@ public func realm_clear_last_error() -> Bool {
     return had
 }
 
+@_cdecl("crealm_last_error_take")
+public func crealm_last_error_take(
+    _ code: UnsafeMutablePointer<realm_errno_e>?, _ message: UnsafeMutablePointer<CChar>?, _ capacity: Int,
+    _ size: UnsafeMutablePointer<Int>?, _ userCode: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> Bool {
+    guard let slot = ThreadSlots.current else { return false }
+    code?.pointee = realm_errno_e(rawValue: UInt32(bitPattern: slot.code))
+    userCode?.pointee = slot.userCode
+    let length = slot.message.map { CMemory.length($0) } ?? 0
+    size?.pointee = length
+    if let message, capacity > 0 {
+        // A cut text ends before a character that does not fit as a whole.
+        var copied = min(length, capacity - 1)
+        if let text = slot.message {
+            while copied < length, copied > 0, text[copied] & ~0x3F == CChar(bitPattern: 0x80) { copied -= 1 }
+            message.update(from: text, count: copied)
+        }
+        message[copied] = 0
+    }
+    ThreadSlots.set(nil)
+    return true
+}
+
 @_cdecl("realm_get_last_error_as_async_error")
 public func realm_get_last_error_as_async_error() -> OpaquePointer? {
     guard let slots = ThreadSlots.current else { return nil }

@@ -5,7 +5,7 @@
 /// - `Objects`: `Realm`, its configuration, and the Realms of a process.
 /// - `Schema`: bringing the schema of a file to the requested one, migrations.
 /// - `Live`: which calls may enter a Realm, and how it moves from version to version: transactions, turns, asynchronous
-///   writes, observers, frozen versions, schedulers.
+///   writes, observers, frozen versions.
 /// - `Copies`: merging, copies of files.
 ///
 /// Promise
@@ -13,8 +13,8 @@
 /// 2. A `Realm` belongs to its scheduler's thread: a call on another thread gets an error, not a data race. A call on a
 ///    closed Realm gets an error, never a trap.
 ///
-/// May use: Examination, Notifications, Rules, Query, Conditions, Schema, Transactions, Tables, Elements, Storage,
-/// Crypto, Platform, Basics.
+/// May use: Scheduling, Examination, Notifications, Rules, Query, Conditions, Schema, Transactions, Tables, Elements,
+/// Storage, Crypto, Platform, Basics.
 ///
 /// Folders:
 /// - `Copies` may use: Live, Objects, Schema.

@@ -8,6 +8,6 @@
 /// 2. Every call enters the Realm first (`Realm.inside`), which checks its thread, and that the Realm is open.
 /// 3. A call that cannot throw returns no plausible value in place of an error (`Misuse`).
 ///
-/// May use: ObjectStore, Examination, Notifications, Rules, Query, Conditions, Scan, Language, Schema, Transactions,
-/// Tables, Elements, Basics.
+/// May use: ObjectStore, Scheduling, Examination, Notifications, Rules, Query, Conditions, Scan, Language, Schema,
+/// Transactions, Tables, Elements, Basics.
 enum Objects {}

@@ -47,8 +47,9 @@ extension Realm {
 
     package func isValid(_ tableKey: TableKey, _ object: ObjKey) -> Bool {
         // On another thread no data may be read: the answer is only whether the Realm is open.
-        guard isOnThread else { return !isClosed }
-        return (try? inside(.object) { () throws(RealmError) in try isAlive(tableKey, object) }) ?? false
+        whereAllowed {
+            (try? inside(.object) { () throws(RealmError) in try isAlive(tableKey, object) }) ?? false
+        } ?? !isClosed
     }
 
     package func objectCount(_ tableKey: TableKey) throws(RealmError) -> Int { try self.table(tableKey).count() }

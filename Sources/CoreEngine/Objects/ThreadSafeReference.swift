@@ -145,6 +145,9 @@ extension Realm {
     /// Allows another thread to take the Realm over. Any thread.
     func offer() throws(RealmError) {
         if isInherited { throw Self.inheritedError() }
+        guard access.serial == nil else {
+            throw RealmError(.notSupported, "A Realm of a serial scheduler needs no reference: every thread may use it")
+        }
         guard !isFrozen, !isInTransit else { return }
         let isOwn = isOnThread
         if isOwn {
@@ -164,6 +167,10 @@ extension Realm {
     func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
         let scheduler = new.forEngine
+        guard !(scheduler is SerialScheduler) else {
+            throw RealmError(
+                .notSupported, "A serial scheduler takes no Realm over: open the Realm with this scheduler")
+        }
         let isFree = access.binding.with { binding in
             guard binding.visits == 0, !binding.isMoving, access.visits.load(ordering: .acquiring) == 0 else {
                 return false

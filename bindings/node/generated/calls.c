@@ -4591,6 +4591,22 @@ out:
     return result;
 }
 
+static napi_value call_crealm_schema_to_json(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_SCHEMA, false, &p0))
+        goto out;
+    enter(addon);
+    const char* text = crealm.crealm_schema_to_json(p0);
+    leave(addon);
+    result = owned_text(addon, (char*)text);
+out:
+    return result;
+}
+
 static napi_value call_crealm_verify(napi_env env, napi_callback_info info) {
     napi_value argument[1], result = NULL;
     struct addon* addon = arguments(env, info, 1, argument, NULL);
@@ -4897,6 +4913,7 @@ const struct function generated_functions[] = {
     {"crealm_scheduler_get_fd", call_crealm_scheduler_get_fd},
     {"crealm_scheduler_run", call_crealm_scheduler_run},
     {"crealm_set_pin_warning", call_crealm_set_pin_warning},
+    {"crealm_schema_to_json", call_crealm_schema_to_json},
     {"crealm_verify", call_crealm_verify},
     {"crealm_salvage", call_crealm_salvage},
     {"crealm_recover_deleted", call_crealm_recover_deleted},

@@ -268,6 +268,8 @@ struct library {
     __typeof__(&crealm_object_changes_get_versions) crealm_object_changes_get_versions;
     __typeof__(&crealm_collection_changes_get_versions) crealm_collection_changes_get_versions;
     __typeof__(&crealm_dictionary_changes_get_versions) crealm_dictionary_changes_get_versions;
+    __typeof__(&crealm_collection_changes_get_all) crealm_collection_changes_get_all;
+    __typeof__(&crealm_scheduler_new_serial) crealm_scheduler_new_serial;
     __typeof__(&crealm_scheduler_get_fd) crealm_scheduler_get_fd;
     __typeof__(&crealm_scheduler_run) crealm_scheduler_run;
     __typeof__(&crealm_versions) crealm_versions;
@@ -280,6 +282,14 @@ struct library {
     __typeof__(&crealm_results_fetch_arrow) crealm_results_fetch_arrow;
     __typeof__(&crealm_results_fetch) crealm_results_fetch;
     __typeof__(&crealm_create_batch) crealm_create_batch;
+    __typeof__(&crealm_find) crealm_find;
+    __typeof__(&crealm_create) crealm_create;
+    __typeof__(&crealm_get_values) crealm_get_values;
+    __typeof__(&crealm_set_values) crealm_set_values;
+    __typeof__(&crealm_delete) crealm_delete;
+    __typeof__(&crealm_schema_from_json) crealm_schema_from_json;
+    __typeof__(&crealm_schema_to_json) crealm_schema_to_json;
+    __typeof__(&crealm_last_error_take) crealm_last_error_take;
     __typeof__(&crealm_verify) crealm_verify;
     __typeof__(&crealm_find_faults) crealm_find_faults;
     __typeof__(&crealm_get_space) crealm_get_space;

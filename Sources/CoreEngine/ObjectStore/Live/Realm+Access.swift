@@ -4,7 +4,7 @@ import Synchronization
 /// `inside`.
 ///
 /// Promise
-/// 1. Only the Realm's own thread enters, only while the Realm is open, and only while its file has all its pages.
+/// 1. Only the Realm's own thread (with a `SerialScheduler`: one thread at a time) enters, only while the Realm is open, and only while its file has all its pages.
 ///    Other callers get an error before any data is touched. Every thread may enter a frozen Realm; each thread uses
 ///    its own reader.
 /// 2. In a forked child no call enters a Realm that the parent opened. The child does not use those Realms, and opens
@@ -47,6 +47,9 @@ extension Realm {
         let threadCheck: ThreadCheck?
         let threadCheckContext: UnsafeMutableRawPointer?
 
+        /// The scheduler, if it lets any thread enter, one at a time.
+        let serial: SerialScheduler?
+
         /// Number of nested calls inside the Realm.
         let visits = Atomic(0)
 
@@ -68,6 +71,8 @@ extension Realm {
             sureThread = Atomic(scheduler.surelyThreadId)
             threadCheck = scheduler.threadCheck
             threadCheckContext = scheduler.threadCheckContext
+            serial = scheduler as? SerialScheduler
+            if serial != nil { standing.store(Standing.serial, ordering: .relaxed) }
         }
 
         /// For the Realm of the old data in a migration: the calls that may enter `realm` may enter it, too.
@@ -77,6 +82,8 @@ extension Realm {
             sureThread = Atomic(realm.access.sureThread.load(ordering: .relaxed))
             threadCheck = realm.access.threadCheck
             threadCheckContext = realm.access.threadCheckContext
+            serial = realm.access.serial
+            if serial != nil { standing.store(Standing.serial, ordering: .relaxed) }
         }
 
         /// A frozen Realm is used on every thread.
@@ -86,11 +93,13 @@ extension Realm {
             sureThread = Atomic(0)
             threadCheck = nil
             threadCheckContext = nil
+            serial = nil
         }
     }
 
     /// The bits of `Access.standing`.
-    enum Standing { static let closed = 1, inTransit = 2, reporting = 4 }
+    enum Standing { static let closed = 1, inTransit = 2, reporting = 4, serial = 8 }
+
     /// The kind of value that the caller uses. It decides which error reports that the Realm is closed.
     package enum Accessor { case realm, object, collection, results }
 
@@ -131,6 +140,7 @@ extension Realm {
         access.visits.store(rest, ordering: .releasing)
         Platform.keepOrder()
         if isClosed, rest == 0 { endForGood() }
+        access.serial?.end()
         return FaultGuard.hasFaults
     }
 
@@ -194,6 +204,7 @@ extension Realm {
 
     /// Enters a Realm that another thread may take over. Where no other thread may, it refuses the call.
     @inline(never) private func enterInTransit(_ accessor: Accessor) throws(RealmError) {
+        if let serial = access.serial { return try enter(serial, accessor) }
         guard isInTransit else { throw refusal(accessor) }
         // The application may have supplied the check: no lock is held here.
         let owner = home
@@ -205,6 +216,29 @@ extension Realm {
             })
         else { throw refusal(accessor) }
         if isClosed || isReporting || FaultGuard.hasFaults { try refuse(accessor) }
+    }
+
+    /// Enters a Realm that any thread may use while no other thread is inside.
+    private func enter(_ serial: SerialScheduler, _ accessor: Accessor) throws(RealmError) {
+        if isInherited { throw Self.inheritedError() }
+        guard serial.begin() else {
+            throw isClosed
+                ? refusal(accessor) : RealmError(.wrongThread, "Another thread is inside a call of this Realm.")
+        }
+        access.visits.store(access.visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        Platform.keepOrder()
+        if access.standing.load(ordering: .acquiring) != Standing.serial || FaultGuard.hasFaults {
+            try refuse(accessor)
+        }
+    }
+
+    /// Runs `body` where the caller may use the Realm now: on its own thread, or, with a serial scheduler, while no other
+    /// thread is inside. Returns nil elsewhere.
+    func whereAllowed<R>(_ body: () -> R) -> R? {
+        guard let serial = access.serial else { return isOnThread ? body() : nil }
+        guard !isInherited, serial.begin() else { return nil }
+        defer { serial.end() }
+        return body()
     }
 
     private func leaveInTransit() -> Bool {
@@ -265,7 +299,10 @@ extension Realm {
     static func fenceAllThreads() -> Bool { Platform.fenceAllThreads() }
 
     /// Whether the caller is on the Realm's own thread.
-    package var isOnThread: Bool { isInTransit || isFrozen ? home.isOnThread : isOnFixedThread }
+    package var isOnThread: Bool {
+        if let serial = access.serial { return serial.isOnThread }
+        return isInTransit || isFrozen ? home.isOnThread : isOnFixedThread
+    }
 
     /// As `isOnThread`; false for a Realm in transit whose scheduler does not represent a thread.
     @inline(__always) private var isOnFixedThread: Bool {
@@ -333,7 +370,7 @@ extension Realm {
     /// Called by the scheduler's thread as one of its last actions. From then on no call enters, even if a new thread
     /// gets the same thread number, and a write that would have ended on this thread keeps no other writer waiting.
     /// Other threads can close the Realm, or take it over if that was offered.
-    func threadEnds(_ gone: any EngineScheduler) {
+    package func threadEnds(_ gone: any EngineScheduler) {
         if isInherited { return }
         let isMine = access.binding.with { state in
             guard state.scheduler === gone, !state.isMoving else { return false }
@@ -353,3 +390,5 @@ extension Realm {
         leave()
     }
 }
+
+extension Realm: SchedulerResident {}

@@ -96,7 +96,7 @@ extension Realm {
     }
 
     /// The program runs the scheduler's work from now on. On the scheduler's thread.
-    func schedulerIsAttended() {
+    package func schedulerIsAttended() {
         // Throws, and does nothing, when the Realm was closed or belongs to another scheduler by now.
         try? inside { () throws(RealmError) in
             guard let turn = movement.turn else { return }
