@@ -918,6 +918,53 @@ RLM_API bool crealm_set_values(realm_t* realm, const realm_link_t* object, size_
 RLM_API bool crealm_delete(realm_t* realm, const realm_link_t* object);
 
 /* ------------------------------------------------------------------------------------------------
+ * Blobs: values of up to 4 GiB
+ *
+ * A property of one binary or text holds at most 16 MB. A list of binaries, or of texts, is a blob: a long value whose
+ * bytes are the bytes of the elements, one after the other. These functions read and write it in pieces of any size,
+ * without the whole value in memory. A blob is an ordinary list: every library reads it, and deletes it with its
+ * object. Writing makes elements of 64 KB; elements of other lengths, made by other programs, are read and changed as
+ * well. Null counts as no byte.
+ *
+ * A write transaction keeps what it wrote in memory until the commit: a program that writes much commits now and then.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** The number of bytes.
+ *
+ *  out_size: [optional].
+ *  Thread:   confined.
+ *  Errors:   [object]; ILLEGAL_OPERATION for a list of other values. */
+RLM_API bool crealm_blob_get_size(const realm_list_t* list, uint64_t* out_size);
+
+/** Copies bytes of a blob.
+ *
+ *  offset:    the first byte.
+ *  out:       room for size bytes. [optional] when size is 0.
+ *  out_read:  [optional]; how many bytes were copied: fewer than size at the end of the blob, 0 behind it.
+ *  Thread:    confined.
+ *  Errors:    [object]; ILLEGAL_OPERATION for a list of other values; INVALID_ARGUMENT. */
+RLM_API bool crealm_blob_read(const realm_list_t* list, uint64_t offset, void* out, size_t size, size_t* out_read);
+
+/** Writes bytes into a blob and behind its end. A gap between its end and the offset is filled with zeros. A call that
+ *  fails has changed nothing.
+ *
+ *  offset:     the first byte. A list of texts is written at its end only.
+ *  data, size: the bytes; for a list of texts whole characters in UTF-8. [optional] when size is 0.
+ *  Thread:     confined.
+ *  Errors:     [object], [write]; LIMIT_EXCEEDED for a blob beyond 4 GiB; ILLEGAL_OPERATION for a
+ *              list of other values, and for a list of texts that is not written at its end; CREALM_ERR_RULE_BROKEN;
+ *              INVALID_ARGUMENT, also for a text that is not UTF-8. */
+RLM_API bool crealm_blob_write(realm_list_t* list, uint64_t offset, const void* data, size_t size);
+
+/** Cuts a blob, or fills it with zeros up to a new end. A call that fails has changed nothing.
+ *
+ *  Thread: confined.
+ *  Errors: [object], [write]; LIMIT_EXCEEDED for a blob beyond 4 GiB; ILLEGAL_OPERATION for a list
+ *          of other values, for a list of texts that becomes longer, and for one that is cut inside a character;
+ *          CREALM_ERR_RULE_BROKEN. */
+RLM_API bool crealm_blob_resize(realm_list_t* list, uint64_t size);
+
+/* ------------------------------------------------------------------------------------------------
  * Schemas as JSON
  *
  * An array of classes in the form of Realm JS:

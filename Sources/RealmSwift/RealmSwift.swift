@@ -26,7 +26,7 @@
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
 /// It uses the package interface of the engine.
-/// May use: CoreEngineAsync, CoreEngineFoundation, Updates, Objects, ObjectStore, Scheduling, Notifications, Rules,
+/// May use: CoreEngineAsync, CoreEngineFoundation, Blobs, Updates, Objects, ObjectStore, Scheduling, Notifications, Rules,
 /// Language, Schema, Transactions, Tables, Elements, Basics.
 ///
 /// Folders:

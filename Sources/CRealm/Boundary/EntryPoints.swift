@@ -457,6 +457,28 @@ final class CollectionHandle: Handle, Confined {
         }
     }
 
+    // MARK: Blobs
+
+    /// Where the elements begin, and the state of the Realm for which that holds. All threads may use the handle of a
+    /// frozen Realm.
+    private let pieces = Lock(initial: (known: BlobPieces?.none, at: UInt64.max))
+
+    /// Runs `body` with the list and the places of its elements, which `body` keeps up to date.
+    func withBlob<R>(_ realm: Realm, _ body: (ElementList, inout BlobPieces) throws(RealmError) -> R) throws(RealmError)
+        -> R
+    {
+        let list = try list()
+        let state = isOfFrozen ? 0 : realm.stateCount
+        let last = pieces.with { $0.at == state ? $0.known : nil }
+        var current: BlobPieces
+        if let last { current = last } else { current = try realm.blobPieces(list, path) }
+        let result = try body(list, &current)
+        let kept = current
+        let end = isOfFrozen ? 0 : realm.stateCount
+        if last == nil || end != state { pieces.with { $0 = (kept, end) } }
+        return result
+    }
+
     override func isEqual(to other: Handle) -> Bool {
         guard let peer = other as? CollectionHandle else { return false }
         guard peer.kind == kind, peer.realm.content.toOpaque() == realm.content.toOpaque() else { return false }

@@ -32,6 +32,14 @@ enum BinaryLeaf {
         return parts.nulls.get(index) != 0 ? nil : Bytes(start: parts.blob.payload + start, count: end - start)
     }
 
+    /// The length of a value; 0 for null. Does not read the value itself if it has a blob of its own.
+    static func length(_ store: NodeStore, _ ref: Ref, _ index: Int) throws(RealmError) -> Int {
+        let node = try store.refsNode(ref)
+        guard node.context else { return try get(store, ref, index)?.count ?? 0 }
+        let blobRef = try node.child(index)
+        return blobRef.isNull ? 0 : try store.blobLength(blobRef)
+    }
+
     private static func formed(_ store: NodeStore, _ ref: Ref, for length: Int) throws(RealmError) -> Node {
         let node = try store.refsNode(ref)
         guard !node.context && length > smallLimit else { return try store.writableRefs(node) }

@@ -78,23 +78,39 @@ package final class ElementList {
                 .indexOutOfBounds, "Requested index \(position) calling get() on a collection of \(count) elements")
         }
         let at = visible?[position] ?? position
-        if UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) {
-            forgetLeaf()
-            let (ref, index) = try BPlusTree.leaf(store, root, at)
-            let count = try kind.count(store, ref)
-            guard index < count else { throw .corrupt("tree leaf is too short", at: ref.offset) }
-            (leaf, first) = (ref, at - index)
-            if kind == .int && visible == nil {
-                integers = try Integers(store, ref)
-                integerCount = integers.count
-            }
-            leafCount = count
-        }
+        try open(at)
         switch try kind.get(store, leaf, at &- first) {
         case .link(let key): return .typedLink(target, key)
         case .typedLink(_, let key) where key.isUnresolved: return .null
         case let value: return value
         }
+    }
+
+    /// Opens the leaf of a stored index, unless it is open.
+    private func open(_ at: Int) throws(RealmError) {
+        guard UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) else { return }
+        forgetLeaf()
+        let (ref, index) = try BPlusTree.leaf(store, root, at)
+        let count = try kind.count(store, ref)
+        guard index < count else { throw .corrupt("tree leaf is too short", at: ref.offset) }
+        (leaf, first) = (ref, at - index)
+        if kind == .int && visible == nil {
+            integers = try Integers(store, ref)
+            integerCount = integers.count
+        }
+        leafCount = count
+    }
+
+    /// The number of bytes of the text or binary at `index`; 0 for null.
+    package func length(_ index: Int) throws(RealmError) -> Int {
+        guard kind == .binary, index >= 0, index < count else {
+            switch try get(index) {
+            case .string(let bytes), .binary(let bytes): return bytes.count
+            default: return 0
+            }
+        }
+        try open(index)
+        return try BinaryLeaf.length(store, leaf, index &- first)
     }
 
     private func forgetLeaf() { (leafCount, integerCount) = (0, 0) }

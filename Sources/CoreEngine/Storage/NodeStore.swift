@@ -390,6 +390,19 @@ final class NodeStore {
         return node
     }
 
+    /// The length of the blob at `ref`. Reads only its header, so the other pages of an encrypted file stay encrypted.
+    func blobLength(_ ref: Ref) throws(RealmError) -> Int {
+        let at = ref.offset
+        guard let pageTimes, at < slabStart, at < fileLimit, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8
+        else { return try blob(ref).count }
+        let page = pageTimes.page(at)
+        if !pageTimes.isGood(page, mark) { try load(page, through: page) }
+        var size = 0
+        let node = try checked(ref, limit: fileLimit, &size)
+        guard node.widthType == 2 && !node.hasRefs else { throw .corrupt("not a blob", at: at) }
+        return node.count
+    }
+
     /// Tries to make all pages readable; then refs are translated by the fast path until the next move.
     @inline(never) private func askForAll() {
         guard let pages, mark != .max else { return }

@@ -25,7 +25,7 @@ extension ResultSet {
             assignments.append(assignment)
         }
         let keys = try sortedKeys()
-        return try realm.updating { () throws(RealmError) in
+        return try realm.allOrNothing { () throws(RealmError) in
             try group.query { () throws(RealmError) in
                 for assignment in assignments { try assignment.prepare(group) }
                 return try Self.update(table, keys, assignments)
@@ -75,22 +75,5 @@ extension ResultSet {
             count += run.count
         }
         return count
-    }
-}
-
-extension Realm {
-    /// Runs changes as one: when it throws, nothing was changed.
-    fileprivate func updating<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        stateCount &+= 1
-        let number = try transaction.beginSavepoint(isOwn: true)
-        do throws(RealmError) {
-            let result = try changing(body)
-            try transaction.releaseSavepoint(number)
-            return result
-        } catch {
-            stateCount &+= 1
-            try transaction.rollbackSavepoint(number)
-            throw error
-        }
     }
 }

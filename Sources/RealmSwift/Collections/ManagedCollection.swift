@@ -46,6 +46,23 @@ final class ManagedCollection {
         return dictionary
     }
 
+    /// Where the elements of a blob begin, and the state of the Realm for which that holds.
+    private var pieces: (known: BlobPieces, at: UInt64)?
+
+    /// Runs `body` with the places of the elements, which `body` keeps up to date.
+    func withBlob<R>(_ body: (inout BlobPieces) throws(EngineError) -> R) throws(EngineError) -> R {
+        let realm = core.realm
+        var current: BlobPieces
+        if let pieces, pieces.at == realm.stateCount, !realm.isFrozen {
+            current = pieces.known
+        } else {
+            current = try realm.blobPieces(try list(), path)
+        }
+        let result = try body(&current)
+        if !realm.isFrozen { pieces = (current, realm.stateCount) }
+        return result
+    }
+
     // MARK: Operations of collections
 
     func inside<R>(_ body: () throws(EngineError) -> R) -> R {

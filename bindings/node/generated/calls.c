@@ -4591,6 +4591,49 @@ out:
     return result;
 }
 
+static napi_value call_crealm_blob_get_size(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    uint64_t p1 = 0;
+    if (!handle_argument(addon, argument[0], KIND_LIST, false, &p0))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_blob_get_size(p0, &p1);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+    result = integer_to_js(addon, (int64_t)p1);
+out:
+    return result;
+}
+
+static napi_value call_crealm_blob_resize(napi_env env, napi_callback_info info) {
+    napi_value argument[2], result = NULL;
+    struct addon* addon = arguments(env, info, 2, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    uint64_t p1 = 0;
+    if (!handle_argument(addon, argument[0], KIND_LIST, false, &p0))
+        goto out;
+    if (!unsigned_argument(addon, argument[1], UINT64_MAX, &p1))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_blob_resize(p0, (uint64_t)p1);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    return result;
+}
+
 static napi_value call_crealm_schema_to_json(napi_env env, napi_callback_info info) {
     napi_value argument[1], result = NULL;
     struct addon* addon = arguments(env, info, 1, argument, NULL);
@@ -4913,6 +4956,8 @@ const struct function generated_functions[] = {
     {"crealm_scheduler_get_fd", call_crealm_scheduler_get_fd},
     {"crealm_scheduler_run", call_crealm_scheduler_run},
     {"crealm_set_pin_warning", call_crealm_set_pin_warning},
+    {"crealm_blob_get_size", call_crealm_blob_get_size},
+    {"crealm_blob_resize", call_crealm_blob_resize},
     {"crealm_schema_to_json", call_crealm_schema_to_json},
     {"crealm_verify", call_crealm_verify},
     {"crealm_salvage", call_crealm_salvage},

@@ -287,6 +287,10 @@ struct library {
     __typeof__(&crealm_get_values) crealm_get_values;
     __typeof__(&crealm_set_values) crealm_set_values;
     __typeof__(&crealm_delete) crealm_delete;
+    __typeof__(&crealm_blob_get_size) crealm_blob_get_size;
+    __typeof__(&crealm_blob_read) crealm_blob_read;
+    __typeof__(&crealm_blob_write) crealm_blob_write;
+    __typeof__(&crealm_blob_resize) crealm_blob_resize;
     __typeof__(&crealm_schema_from_json) crealm_schema_from_json;
     __typeof__(&crealm_schema_to_json) crealm_schema_to_json;
     __typeof__(&crealm_last_error_take) crealm_last_error_take;

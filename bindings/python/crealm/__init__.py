@@ -57,6 +57,7 @@ The modules:
 from . import rules as _rules
 from ._computed import Computed, computed
 from ._library import lib as _lib
+from .blobs import BlobFile
 from .changes import CollectionChange, DatabaseChange, DictionaryChange, Move, ObjectChange
 from .collections import Dictionary, List, SetView
 from .database import Database
@@ -130,6 +131,7 @@ NEW_OBJECT_ID = _rules.NEW_OBJECT_ID
 
 __all__ = [
     "Backlinks",
+    "BlobFile",
     "BrokenRule",
     "BusyError",
     "Changes",

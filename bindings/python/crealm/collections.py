@@ -49,6 +49,7 @@ from ._store import (
     put_in_dictionary,
     set_in_list,
 )
+from .blobs import opened
 from .changes import DictionaryChange
 from .errors import ConstraintError, CorruptFileError, DataError, Error, NotSupportedError
 from .expressions import Path
@@ -404,6 +405,12 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
         handle = self._begin()
         source, target = position_in(from_index, self), position_in(to_index, self)
         handle.call(c.check, lib.realm_list_move, source, target)
+
+    def open(self, mode: str = "rb") -> Any:
+        """A file whose bytes are those of the elements, one after the other: for long values in lists of bytes and
+        texts, see `blobs`. Modes: "rb", "r+b", "wb", "ab"; for texts also "r", "w" and "a". A list of texts is
+        written at its end only. NotSupportedError for other lists, NotInWriteError for "w" outside a write."""
+        return opened(self, mode)
 
     def reverse(self) -> None:
         handle = self._begin()

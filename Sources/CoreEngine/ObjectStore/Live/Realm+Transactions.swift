@@ -93,6 +93,21 @@ extension Realm {
         }
     }
 
+    /// Runs changes as one: when it throws, nothing was changed. Costs a savepoint.
+    package func allOrNothing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        stateCount &+= 1
+        let number = try transaction.beginSavepoint(isOwn: true)
+        do throws(RealmError) {
+            let result = try changing(body)
+            try transaction.releaseSavepoint(number)
+            return result
+        } catch {
+            stateCount &+= 1
+            try transaction.rollbackSavepoint(number)
+            throw error
+        }
+    }
+
     @inline(__always) private func plainly<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
         let before = transaction.startChange()
         defer { transaction.endChange(before) }

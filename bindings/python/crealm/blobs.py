@@ -1,0 +1,199 @@
+"""Long values as files: a list of bytes, or of texts, whose elements are the parts of one value.
+
+A property of bytes or text holds at most 16 MB. A list property holds up to 4 GiB, and `open()` of the list gives a file
+object that reads and writes it in parts:
+
+    class Document(crealm.Model):
+        name: str = crealm.field(primary_key=True)
+        content: list[bytes]
+
+    with db.write(), document.content.open("wb") as file:
+        shutil.copyfileobj(source, file)
+    with document.content.open("rb") as file:
+        start = file.read(1000)
+
+The list stays an ordinary list, which every program that knows Realm reads: writing makes elements of 64 KB. A write
+keeps what it wrote in memory until its end, so a program that writes much ends the write now and then:
+
+    file = document.content.open("ab")
+    while part := source.read(16 << 20):
+        with db.write():
+            file.write(part)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+from typing import TYPE_CHECKING, Any, Optional
+
+from . import _marshal as c
+from ._library import lib
+from .errors import NotSupportedError
+
+if TYPE_CHECKING:
+    from .collections import List
+
+__all__ = ["BlobFile", "opened"]
+
+MODES = ("rb", "r+b", "wb", "ab", "r", "w", "a")
+
+
+class BlobFile(io.RawIOBase):
+    """The bytes of a list as a file; `List.open()` makes it. Positions are bytes. It is used on the thread of the
+    database. Every write needs `with db.write():`, as all changes do."""
+
+    def __init__(self, parts: List[Any], mode: str) -> None:
+        self._list = parts
+        self._position = 0
+        self._reads = mode[0] == "r"
+        self._writes = mode != "rb" and mode != "r"
+        self._appends = mode[0] == "a"
+        if mode[0] == "w":
+            parts._begin().call(c.check, lib.crealm_blob_resize, 0)
+
+    def __repr__(self) -> str:
+        return f"<BlobFile of {'closed ' if self.closed else ''}{self._list._property.name!r}>"
+
+    def readable(self) -> bool:
+        return self._reads
+
+    def writable(self) -> bool:
+        return self._writes
+
+    def seekable(self) -> bool:
+        return True
+
+    def size(self) -> int:
+        """The number of bytes."""
+        self._check()
+        size: int = self._list._handle.call(_size)
+        return size
+
+    def _check(self) -> None:
+        if self.closed:
+            raise ValueError("I/O operation on closed file")
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position}.get(whence)
+        if start is None:
+            start = self.size()
+        self._check()
+        if start + offset < 0:
+            raise ValueError(f"negative seek position {start + offset}")
+        self._position = start + offset
+        return self._position
+
+    def tell(self) -> int:
+        self._check()
+        return self._position
+
+    def readinto(self, buffer: Any) -> int:
+        self._check()
+        if not self._reads:
+            raise io.UnsupportedOperation("not readable")
+        with memoryview(buffer).cast("B") as room:
+            if not len(room):
+                return 0
+            target = (ctypes.c_char * len(room)).from_buffer(room)
+            read: int = self._list._handle.call(_read, self._position, ctypes.addressof(target), len(room))
+            del target
+        self._position += read
+        return read
+
+    def read(self, size: Optional[int] = -1) -> bytes:
+        """Up to `size` bytes; all bytes from the position on, if it is negative or None."""
+        left = max(self.size() - self._position, 0)
+        content = bytearray(left if size is None or size < 0 else min(size, left))
+        del content[self.readinto(content) :]
+        return bytes(content)
+
+    def readall(self) -> bytes:
+        return self.read()
+
+    def write(self, data: Any) -> int:
+        """Writes all bytes, at the end if the mode is "ab". A gap before the position is filled with zeros."""
+        self._check()
+        if not self._writes:
+            raise io.UnsupportedOperation("not writable")
+        handle = self._list._begin()
+        if self._appends:
+            self._position = self.size()
+        with memoryview(data) as view:
+            content = bytes(view)
+        handle.call(_write, self._position, content)
+        self._position += len(content)
+        return len(content)
+
+    def truncate(self, size: Optional[int] = None) -> int:
+        """Cuts the value at `size`, by default at the position, or fills it with zeros up to there."""
+        self._check()
+        if not self._writes:
+            raise io.UnsupportedOperation("not writable")
+        end = self._position if size is None else size
+        if end < 0:
+            raise ValueError(f"negative size {end}")
+        self._list._begin().call(c.check, lib.crealm_blob_resize, end)
+        return end
+
+
+def opened(parts: List[Any], mode: str) -> Any:
+    """The file of a list; see `List.open`."""
+    property = parts._property
+    if property.type not in (c.P_STRING, c.P_BINARY):
+        raise NotSupportedError(
+            f"{property.name!r} is no list of bytes or texts",
+            hint="only list[bytes] and list[str] are opened as files",
+        )
+    if mode not in MODES:
+        raise ValueError(f"invalid mode {mode!r}: one of {', '.join(MODES)} is needed")
+    if mode in ("r", "w", "a"):
+        if property.type != c.P_STRING:
+            raise ValueError(f"{property.name!r} holds bytes: use mode {mode}b")
+        file = BlobFile(parts, mode)
+        if mode == "r":
+            return io.TextIOWrapper(io.BufferedReader(file, 1 << 16), "utf-8", newline="")
+        return _TextWriter(file)
+    return BlobFile(parts, mode)
+
+
+class _TextWriter(io.TextIOBase):
+    """A text file that writes whole characters."""
+
+    def __init__(self, file: BlobFile) -> None:
+        self._file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._file.seek(0, io.SEEK_END)
+        self._file.write(text.encode("utf-8"))
+        return len(text)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _size(pointer: int) -> int:
+    size = ctypes.c_uint64()
+    if not lib.crealm_blob_get_size(pointer, ctypes.addressof(size)):
+        c.fail()
+    return size.value
+
+
+def _read(pointer: int, offset: int, target: int, size: int) -> int:
+    return c.get_size(pointer, _reading, offset, target, size)
+
+
+def _reading(pointer: int, offset: int, target: int, size: int, out: int) -> bool:
+    done: bool = lib.crealm_blob_read(pointer, offset, target, size, out)
+    return done
+
+
+def _write(pointer: int, offset: int, content: bytes) -> None:
+    c.check(pointer, lib.crealm_blob_write, offset, content, len(content))
+
+
+_write.moves = True  # type: ignore[attr-defined]
