@@ -12,11 +12,12 @@
  *   PINS      pinned versions: 0, or 1 (frozen before the first commit), or more (frozen at equal intervals)
  *
  * Prints a line for each twentieth of the commits: commits, bytes of the file, bytes passed to write calls per commit,
- * microseconds of processor time per commit, write calls per commit.
+ * microseconds of processor time per commit, write calls per commit; then, if the library has crealm_get_commit_work(),
+ * bytes per commit of objects, of history and of free lists, and pieces of free space.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <realm.h>
+#include <crealm.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,11 @@ int main(int count, char** arguments) {
     long next_pin = 0, step = commits / 20 ? commits / 20 : 1;
     int64_t next_id = objects;
     long long bytes = 0, calls = 0;
+    bool (*get_work)(const realm_t*, crealm_commit_work_t*) =
+        (bool (*)(const realm_t*, crealm_commit_work_t*))dlsym(library, "crealm_get_commit_work");
+    crealm_commit_work_t work;
+    memset(&work, 0, sizeof work);
+    uint64_t objects_written = 0, history = 0, lists = 0;
     written(&bytes, &calls);
     double before = processor();
     for (long i = 0; i < commits; i++) {
@@ -241,13 +247,20 @@ int main(int count, char** arguments) {
             F(realm_release)(object);
         }
         check(F(realm_commit)(realm), "commit");
+        if (get_work && get_work(realm, &work)) objects_written += work.objects, history += work.history, lists += work.free_lists;
         if ((i + 1) % step == 0) {
             long long all_bytes, all_calls;
             written(&all_bytes, &all_calls);
             double now = processor();
             stat(path, &info);
-            printf("%ld\t%lld\t%lld\t%.0f\t%.1f\n", i + 1, (long long)info.st_size, (all_bytes - bytes) / step,
+            printf("%ld\t%lld\t%lld\t%.0f\t%.1f", i + 1, (long long)info.st_size, (all_bytes - bytes) / step,
                    (now - before) * 1e6 / (double)step, (double)(all_calls - calls) / (double)step);
+            if (get_work)
+                printf("\t%llu\t%llu\t%llu\t%llu", (unsigned long long)(objects_written / (uint64_t)step),
+                       (unsigned long long)(history / (uint64_t)step), (unsigned long long)(lists / (uint64_t)step),
+                       (unsigned long long)work.free_pieces);
+            printf("\n");
+            objects_written = history = lists = 0;
             fflush(stdout);
             written(&bytes, &calls);
             before = processor();

@@ -2,7 +2,7 @@
 """Measures the size of a file, and the bytes that a commit writes, over many small commits; compares with SQLite and,
 optionally, another library.
 
-    sizes.py LIB.so [OBJECTS] [--commits C] [--reference OTHER.so] [--workloads int,text,…] [--pins 0,1] [--encrypted] [--keep]
+    sizes.py LIB.so [OBJECTS,…] [--commits C] [--reference OTHER.so] [--workloads int,text,…] [--pins 0,1] [--encrypted] [--keep]
 
 Prints a line for each workload, number of pinned versions and engine. The picture of the file's size over the commits
 is written to .build/benchmarks/sizes.svg; `--keep` writes table and picture to docs/sizes.md and docs/sizes.svg. size.c
@@ -11,6 +11,7 @@ with its file.
 """
 import argparse
 import html
+import itertools
 import os
 import pathlib
 import random
@@ -26,14 +27,15 @@ LATEST = ROOT / ".build/benchmarks"
 PAGE, PICTURE = ROOT / "docs/sizes.md", ROOT / "docs/sizes.svg"
 COLOURS = {"CRealm": "#2f6fb7", "CRealm, encrypted": "#7f4fb7", "SQLite": "#999999", "reference": "#d08a2e"}
 HEADINGS = ["commits", "objects", "pins", "engine", "file before", "file after", "after / before", "bytes a commit",
-            "processor time a commit, first twentieth", "last"]
+            "objects + history + free lists", "pieces free", "processor time a commit, first twentieth", "last"]
 
 
 def run_realm(program, library, path, objects, commits, workload, pins, key):
-    """Points of (commits, bytes of the file, bytes per commit, microseconds per commit)."""
+    """Points of (commits, bytes of the file, bytes per commit, microseconds per commit, write calls per commit, and, for
+    CRealm, bytes of objects, of history and of free lists per commit, pieces of free space)."""
     command = [program, os.path.abspath(library), str(path), str(objects), str(commits), workload, str(pins), *([str(key)] if key else [])]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [tuple(float(field) for field in line.split("\t")[:4]) for line in out.splitlines()]
+    return [tuple(float(field) for field in line.split("\t")) for line in out.splitlines()]
 
 
 def run_sqlite(path, objects, commits, workload):
@@ -77,12 +79,15 @@ def row(workload, objects, pins, engine, points):
     first, last = points[0], points[-1]
     written = [p[2] for p in points[len(points) // 2:]]
     mean = sum(written) / len(written)
+    late = [p for p in points[len(points) // 2:] if len(p) > 5]
+    kinds = " + ".join(f"{sum(p[i] for p in late) / len(late):,.0f}" for i in (5, 6, 7)) if late else ""
+    pieces = f"{late[-1][8]:,.0f}" if late else ""
     return [f"{int(last[0]):,} × {workload}", f"{objects:,}", str(pins), engine, megabytes(first[1]), megabytes(last[1]),
-            f"{last[1] / first[1]:.2f}", f"{mean:,.0f}" if mean else "", f"{points[1][3]:,.0f} µs", f"{last[3]:,.0f} µs"]
+            f"{last[1] / first[1]:.2f}", f"{mean:,.0f}" if mean else "", kinds, pieces, f"{points[1][3]:,.0f} µs", f"{last[3]:,.0f} µs"]
 
 
 def table(rows):
-    lines = [HEADINGS, ["---"] * 4 + ["---:"] * 6, *rows]
+    lines = [HEADINGS, ["---"] * 4 + ["---:"] * 8, *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
@@ -90,14 +95,14 @@ def picture(curves):
     """A panel for each workload and number of pins: the file's size, as a multiple of the size at the beginning, over
     the commits."""
     width, height, left, top = 280, 150, 52, 40
-    panels = list(dict.fromkeys((c["workload"], c["pins"]) for c in curves))
+    panels = list(dict.fromkeys((c["workload"], c["pins"], c["objects"]) for c in curves))
     parts = []
     for i, panel in enumerate(panels):
         x0, y0 = left + i % 3 * (width + 40), top + i // 3 * (height + 60)
-        mine = [c for c in curves if (c["workload"], c["pins"]) == panel]
+        mine = [c for c in curves if (c["workload"], c["pins"], c["objects"]) == panel]
         highest = max(1.2 if panel[0] == "shrink" else 2.0, max(p[1] / c["points"][0][1] for c in mine for p in c["points"]))
         furthest = max(c["points"][-1][0] for c in mine)
-        title = panel[0] + (f", {panel[1]} pinned" if panel[1] else "")
+        title = f"{panel[0]}, {panel[2]:,} objects" + (f", {panel[1]} pinned" if panel[1] else "")
         parts.append(f'<text x="{x0}" y="{y0 - 8}" font-weight="bold">{html.escape(title)}</text>')
         for tick in (1, highest):
             y = y0 + height - height * tick / highest
@@ -124,7 +129,7 @@ def picture(curves):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("library")
-    parser.add_argument("objects", nargs="?", type=int, default=100_000)
+    parser.add_argument("objects", nargs="?", default="100000")
     parser.add_argument("--commits", type=int, default=20_000)
     parser.add_argument("--reference")
     parser.add_argument("--workloads", default="int,text,turns,lists,classes,shrink")
@@ -140,23 +145,23 @@ def main():
         key.write_bytes(os.urandom(64))
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-Wall", "-I", str(ROOT / "include"), str(HERE / "size.c"), "-ldl", "-o", str(program)],
                        check=True)
-        for pins in (int(p) for p in a.pins.split(",")):
-            for workload in a.workloads.split(","):
-                runs = [("CRealm", lambda w=workload, p=pins: run_realm(program, a.library, work / "a", a.objects, a.commits, w, p, None))]
-                if a.encrypted:
-                    runs.append(("CRealm, encrypted",
-                                 lambda w=workload, p=pins: run_realm(program, a.library, work / "b", a.objects, a.commits, w, p, key)))
-                if a.reference:
-                    runs.append((pathlib.Path(a.reference).name,
-                                 lambda w=workload, p=pins: run_realm(program, a.reference, work / "c", a.objects, a.commits, w, p, None)))
-                if not pins:
-                    runs.append(("SQLite", lambda w=workload: run_sqlite(str(work / f"{w}.db"), a.objects, a.commits, w)))
-                for engine, measure in runs:
-                    points = measure()
-                    if points:
-                        curves.append({"workload": workload, "pins": pins, "engine": engine, "points": points})
-                        rows.append(row(workload, a.objects, pins, engine, points))
-                        print("  ".join(rows[-1]), flush=True)
+        tasks = itertools.product((int(p) for p in a.pins.split(",")), a.workloads.split(","), (int(n) for n in a.objects.split(",")))
+        for pins, workload, objects in tasks:
+            runs = [("CRealm", lambda w=workload, p=pins, n=objects: run_realm(program, a.library, work / "a", n, a.commits, w, p, None))]
+            if a.encrypted:
+                runs.append(("CRealm, encrypted",
+                             lambda w=workload, p=pins, n=objects: run_realm(program, a.library, work / "b", n, a.commits, w, p, key)))
+            if a.reference:
+                runs.append((pathlib.Path(a.reference).name,
+                             lambda w=workload, p=pins, n=objects: run_realm(program, a.reference, work / "c", n, a.commits, w, p, None)))
+            if not pins:
+                runs.append(("SQLite", lambda w=workload, n=objects: run_sqlite(str(work / f"{w}-{n}.db"), n, a.commits, w)))
+            for engine, measure in runs:
+                points = measure()
+                if points:
+                    curves.append({"workload": workload, "objects": objects, "pins": pins, "engine": engine, "points": points})
+                    rows.append(row(workload, objects, pins, engine, points))
+                    print("  ".join(rows[-1]), flush=True)
     (LATEST / "sizes.svg").write_text(picture(curves))
     print(f"{LATEST.relative_to(ROOT)}/sizes.svg draws it.")
     if a.keep:

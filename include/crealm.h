@@ -1099,6 +1099,23 @@ typedef struct crealm_space {
 RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, size_t* out_count,
                               uint64_t* out_total);
 
+/** What a commit wrote, in bytes before encryption, and the free space of the file after it. */
+typedef struct crealm_commit_work {
+    uint64_t version;    /* the version that the commit made; 0: the realm has not committed */
+    uint64_t objects;    /* nodes of objects, indexes and schema */
+    uint64_t history;    /* nodes of the history */
+    uint64_t free_lists; /* the lists of free space, the top array and the commit record */
+    uint64_t free_pieces;
+    uint64_t free_bytes;
+    uint64_t file_size;
+} crealm_commit_work_t;
+
+/** Tells what the last commit of this realm wrote.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; INVALID_ARGUMENT. */
+RLM_API bool crealm_get_commit_work(const realm_t* realm, crealm_commit_work_t* out_work);
+
 /** Makes a new file with everything that can still be read from a damaged file. docs/salvage.md describes the
  *  attempts and their order, what is proven, and the report. The damaged file is only read; no program may
  *  write to it meanwhile. From a sound file all objects are copied, with the same object keys.

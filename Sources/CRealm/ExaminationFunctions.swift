@@ -120,3 +120,15 @@ private func location(_ found: ValueLocation, _ block: inout OwnBlock) -> crealm
         num_nodes: found.steps.count, nodes: nodes.map { UnsafePointer($0) }, num_parts: found.parts.count,
         parts: parts.map { UnsafePointer($0) }, page_size: UInt64(found.pageSize))
 }
+
+@_cdecl("crealm_get_commit_work")
+public func crealm_get_commit_work(_ realm: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_commit_work_t>?) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let work = realm.lastCommitWork
+        out.pointee = crealm_commit_work_t(
+            version: work.version, objects: UInt64(work.objects), history: UInt64(work.history),
+            free_lists: UInt64(work.freeLists), free_pieces: UInt64(work.freePieces),
+            free_bytes: UInt64(work.freeBytes), file_size: UInt64(work.fileSize))
+    }
+}

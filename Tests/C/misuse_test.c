@@ -732,6 +732,8 @@ static void wrong_collection_handles(void) {
     REFUSED(K_REALM, realm_t, crealm_class_export_arrow(h, plain_class, NULL, 0, 0, &columns));
     realm_link_t link = {plain_class, 0};
     realm_property_key_t no_property = 0;
+    crealm_commit_work_t work;
+    REFUSED(K_REALM, realm_t, crealm_get_commit_work(h, &work));
     REFUSED(K_LIST, realm_list_t, crealm_blob_get_size(h, NULL));
     REFUSED(K_LIST, realm_list_t, crealm_blob_read(h, 0, NULL, 0, NULL));
     REFUSED(K_LIST, realm_list_t, crealm_blob_write(h, 0, "x", 1));

@@ -132,6 +132,19 @@ static bool change(realm_t* realm, int what) {
     return realm_commit(realm) && good;
 }
 
+/* What the last commit wrote: the new version, more bytes of objects than the changed value, short lists. */
+static void told(realm_t* realm) {
+    crealm_commit_work_t work;
+    bool found = false;
+    realm_version_id_t version;
+    if (!CHECK(crealm_get_commit_work(realm, &work)) || !CHECK(realm_get_version_id(realm, &found, &version))) return;
+    CHECK(work.version == version.version && work.file_size <= (uint64_t)file_size());
+    CHECK(work.objects >= 8 && work.objects < 200000 && work.history > 0 && work.history < 10000);
+    CHECK(work.free_lists > 0 && work.free_pieces > 0 && work.free_bytes < work.file_size);
+    // A list of free space has at most 8 + 4 + 8 bytes a piece, beside its headers, the top array and the record.
+    CHECK(work.free_lists <= 24 * work.free_pieces + 400);
+}
+
 /* Small commits of each kind do not make the file grow. */
 static void steady(void) {
     const char* kinds[] = {"numbers", "texts", "lists", "deletions and insertions"};
@@ -140,6 +153,8 @@ static void steady(void) {
         state = 88172645463325252ULL + (uint64_t)what;
         snprintf(path, sizeof path, "%s/steady%d.realm", folder, what);
         realm_t* realm = open_realm();
+        crealm_commit_work_t none;
+        CHECK(crealm_get_commit_work(realm, &none));
         fill(realm, what == 2);
         bool good = true;
         for (int i = 0; good && i < COMMITS / 4; i++) good = change(realm, what);
@@ -148,6 +163,7 @@ static void steady(void) {
         CHECK(good);
         long long late = file_size();
         if (!CHECK(late <= early + early / 4)) printf("  %lld bytes after %d commits, %lld after %d more\n", early, COMMITS / 4, late, COMMITS);
+        told(realm);
         CHECK(crealm_verify(realm, NULL));
         realm_close(realm);
         realm_release(realm);

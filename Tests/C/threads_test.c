@@ -139,6 +139,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     size_t n = 0;
     uint64_t versions = 0;
     realm_link_t link = {class_key, 0};
+    crealm_commit_work_t work;
     bool flag = false;
     char* problem = NULL;
     crealm_query_plan_t plan;
@@ -308,6 +309,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_query_aggregate_arrow(t->query, "AGGREGATE count()", 0, NULL, &columns)
              && (columns.release(&columns), true))
         CALL(crealm_results_update(t->results, "i = i", 0, NULL, NULL))
+        CALL(crealm_get_commit_work(t->realm, &work))
         CALL(crealm_blob_get_size(t->list, NULL))
         CALL(crealm_blob_read(t->list, 0, NULL, 0, NULL))
         CALL(crealm_blob_write(t->list, 0, "x", 1))

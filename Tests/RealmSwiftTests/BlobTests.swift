@@ -66,4 +66,43 @@ struct BlobTests {
         #expect(try document.text.blob.read(at: text.utf8.count - 4, count: 10) == Data("😀".utf8))
         _ = folder
     }
+
+    /// `BLOB_MB=1024` makes the value 1 GiB long.
+    @Test func aLongValueInLittleMemory() throws {
+        let megabytes = ProcessInfo.processInfo.environment["BLOB_MB"].flatMap { Int($0) } ?? 48
+        let (realm, folder) = try makeRealm(LongDocument.self)
+        let document = try realm.write { realm.create(LongDocument.self, value: ["id": 1]) }
+        let blob = document.content.blob
+        let before = ownMemory()
+        var most = before, sum = 0
+        for first in stride(from: 0, to: megabytes, by: 16) {
+            try realm.write {
+                for part in first..<min(first + 16, megabytes) {
+                    try blob.append(Data(repeating: UInt8(truncatingIfNeeded: part), count: 1 << 20))
+                }
+            }
+            most = max(most, ownMemory())
+        }
+        var part = 0
+        try blob.forEachPart { data in
+            #expect(data.count == 1 << 20 && data.allSatisfy { $0 == UInt8(truncatingIfNeeded: part) })
+            sum += data.count
+            part += 1
+            most = max(most, ownMemory())
+        }
+        #expect(sum == megabytes << 20)
+        // Other tests of this process use memory meanwhile.
+        if ProcessInfo.processInfo.environment["BLOB_MB"] != nil {
+            print("\(megabytes) MB, own memory \((most - before) >> 10) MB more than before")
+            #expect(most - before < 64 << 10)
+        }
+        _ = folder
+    }
+
+    /// Anonymous memory of the process in KB.
+    private func ownMemory() -> Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        return line.flatMap { $0.split(separator: " ").dropFirst().first.flatMap { Int($0) } } ?? 0
+    }
 }

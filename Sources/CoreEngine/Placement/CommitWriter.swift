@@ -586,6 +586,9 @@ struct CommitWriter {
         }
     }
 
+    /// The number of bytes of all nodes that were written.
+    var written: Int { output.written + leafOutput.written }
+
     // MARK: Lists and top
 
     /// A part of free space for one or more of the three free lists; the next list is directly behind the one before.
@@ -674,9 +677,12 @@ struct CommitWriter {
         try leafOutput.flush()
         sink.tail = recordSize
         try output.flush()
+        var work = CommitWork()
+        (work.version, work.fileSize) = (version, logicalSize)
+        (work.freePieces, work.freeBytes) = (count, lists.entries.reduce(0) { $0 + $1.size })
         return WrittenCommit(
             topRef: Ref(topAt), logicalSize: logicalSize, version: version,
-            content: sink.content.map { ($0, sink.extents) }, recordAt: leavesRecord ? topAt + topSize : 0)
+            content: sink.content.map { ($0, sink.extents) }, recordAt: leavesRecord ? topAt + topSize : 0, work: work)
     }
 
     /// The free lists of the next version.

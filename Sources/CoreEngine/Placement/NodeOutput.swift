@@ -16,6 +16,12 @@ struct NodeOutput<Sink: NodeSink> {
     private var start = 0
     private var buffered = 0
 
+    /// The number of bytes that were passed to the sink.
+    private var passed = 0
+
+    /// The number of bytes of all nodes that were written.
+    var written: Int { passed + buffered }
+
     /// - Parameter buffer: at least a page; belongs to the caller, who keeps it while this output is used.
     init(_ sink: Sink, buffer: UnsafeMutableRawPointer, size: Int) {
         self.sink = sink
@@ -38,6 +44,7 @@ struct NodeOutput<Sink: NodeSink> {
     mutating func flush() throws(RealmError) {
         if buffered > 0 { try sink.write(buffer, buffered, at: start) }
         start += buffered
+        passed += buffered
         buffered = 0
     }
 
@@ -55,6 +62,7 @@ struct NodeOutput<Sink: NodeSink> {
             try flush()
             try sink.write(node.payload, payload, at: start)
             start += payload
+            passed += payload
             buffer.storeBytes(of: 0, as: UInt64.self)
             buffered = padded - payload
             try flush()
@@ -78,6 +86,7 @@ struct NodeOutput<Sink: NodeSink> {
             Self.store(values, count, width, at: memory.base)
             try sink.write(memory.base, padded, at: start)
             start += padded
+            passed += padded
         }
     }
 

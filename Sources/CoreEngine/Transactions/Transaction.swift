@@ -44,6 +44,8 @@ package final class Transaction {
     private(set) var isDamaged = false
 
     /// Can end long calls of this transaction early; nil: they always finish.
+    /// What the last commit of this instance wrote.
+    package private(set) var lastWork = CommitWork()
     package var interruption: Interruption? { didSet { store.use(interruption) } }
 
     /// The policy by which commits of this transaction shrink the file; and the bytes that the next commit moves to
@@ -563,11 +565,16 @@ package final class Transaction {
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
         slots[0] = RefOrTagged(try writer.write(roots[0]))
         slots[1] = RefOrTagged(try writer.write(roots[1]))
+        let objectBytes = writer.written
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
         slots[8] = RefOrTagged(try writer.write(roots[2]))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
         slots[10] = RefOrTagged(tagged: top.syncFileId)
-        let result = try writer.finish(slots: slots, version: next)
+        let nodeBytes = writer.written
+        var result = try writer.finish(slots: slots, version: next)
+        (result.work.objects, result.work.history) = (objectBytes, nodeBytes - objectBytes)
+        result.work.freeLists = writer.written - nodeBytes
+        lastWork = result.work
         if result.logicalSize > logicalSize, let oldest = pinned.first {
             noteCost(of: oldest, free, newSize: result.logicalSize)
         }

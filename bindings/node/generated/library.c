@@ -296,6 +296,7 @@ const char* const library_names[] = {
     "crealm_verify",
     "crealm_find_faults",
     "crealm_get_space",
+    "crealm_get_commit_work",
     "crealm_salvage",
     "crealm_recover_deleted",
     "crealm_query_explain",

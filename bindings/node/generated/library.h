@@ -297,6 +297,7 @@ struct library {
     __typeof__(&crealm_verify) crealm_verify;
     __typeof__(&crealm_find_faults) crealm_find_faults;
     __typeof__(&crealm_get_space) crealm_get_space;
+    __typeof__(&crealm_get_commit_work) crealm_get_commit_work;
     __typeof__(&crealm_salvage) crealm_salvage;
     __typeof__(&crealm_recover_deleted) crealm_recover_deleted;
     __typeof__(&crealm_query_explain) crealm_query_explain;

@@ -117,6 +117,9 @@ extension Realm {
         }
     }
 
+    /// What the last commit of this instance wrote.
+    package var lastCommitWork: CommitWork { transaction.lastWork }
+
     /// Whether a write transaction is open. Any thread.
     public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
     package var isReading: Bool { isFrozen || transaction.stage == .reading || transaction.stage == .writing }
