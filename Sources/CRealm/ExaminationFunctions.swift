@@ -122,7 +122,8 @@ private func location(_ found: ValueLocation, _ block: inout OwnBlock) -> crealm
 }
 
 @_cdecl("crealm_get_commit_work")
-public func crealm_get_commit_work(_ realm: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_commit_work_t>?) -> Bool {
+public func crealm_get_commit_work(_ realm: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_commit_work_t>?) -> Bool
+{
     inside(.realm, realm) { (_, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         let work = realm.lastCommitWork

@@ -161,3 +161,41 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
         #expect { _ = try r.snapshot() } throws: { ($0 as? RealmError)?.code == .staleAccessor }
     }
 }
+
+/// The first rows of a sort by texts are found apart from the others: they are the same as those of the whole sort.
+@Test func theFirstRowsOfASort() throws {
+    let world = try World(), realm = world.realm
+    try realm.write {
+        for id in 10..<3000 {
+            try realm.create(
+                "Person", primaryKey: .int(Int64(id)),
+                ["name": .string("n\(id * 7919 % 700)"), "age": .int(Int64(id % 9))])
+        }
+    }
+    for (order, ascending) in [("name ASC", true), ("name DESC", false)] {
+        for condition in ["TRUEPREDICATE", "age > 3", "age == 1 AND id < 200", "FALSEPREDICATE"] {
+            let query = "\(condition) SORT(\(order))"
+            let whole = ids(try world.people.where(query))
+            let found = try world.people.where(condition)
+            let rows: [(name: String, id: Int64)] = found.map { ($0["name"].string ?? "", $0["id"].int ?? -1) }
+            let places = rows.indices.sorted { (a: Int, b: Int) -> Bool in
+                if rows[a].name == rows[b].name { return a < b }
+                return ascending ? rows[a].name < rows[b].name : rows[a].name > rows[b].name
+            }
+            let model: [Int64] = places.map { rows[$0].id }
+            #expect(whole == model, "\(query)")
+            // In another order of reading: the first rows, one behind them, the first rows again.
+            let results = try world.people.where(query)
+            for index in [0, 1, 1023, 5, 1024, 3, 1022, results.count - 1] where index >= 0 && index < whole.count {
+                #expect(results[index]["id"].int == whole[index], "\(query) \(index)")
+            }
+            // The rows follow the data.
+            let live = try world.people.where(query)
+            _ = live.first
+            try realm.write { try realm.create("Person", primaryKey: .int(5000), ["name": "m", "age": 5]) }
+            #expect(live.first?["id"] == (try world.people.where(query)).map { $0 }.first?["id"], "\(query)")
+            #expect(live.count == (try world.people.where(query)).map { $0 }.count)
+            try realm.write { try realm.object("Person", primaryKey: 5000)?.delete() }
+        }
+    }
+}

@@ -1,4 +1,10 @@
 extension ResultSet {
+    /// The end of a range of rows; the largest number if there is none.
+    private func end(_ first: Int, _ count: Int) -> Int {
+        let (end, isTooLarge) = max(first, 0).addingReportingOverflow(max(count, 0))
+        return isTooLarge ? .max : end
+    }
+
     /// Reads some properties of some rows of results, as the Realm sees them now. Called inside the entry point of the
     /// Realm.
     ///
@@ -15,8 +21,8 @@ extension ResultSet {
         guard let table else { throw RealmError(.illegalOperation, "Results of values have no properties") }
         let owner = try realm.table(table)
         for key in properties { try realm.checkSingleValue(owner, ColKey(key)) }
-        if !isWholeTable { try update() }
-        let size = try self.count()
+        let rows = isWholeTable ? [] : try rows(upTo: end(first, count))
+        let size = isWholeTable ? try self.count() : rows.count
         guard first >= 0, first < size else { return 0 }
         let found = min(count, size - first)
         for i in 0..<found {
@@ -47,8 +53,8 @@ extension ResultSet {
         guard let table else { throw RealmError(.illegalOperation, "Results of values have no columns") }
         let group = try realm.reading().group
         let block = try ColumnBlock(group, realm.schema, table, paths, mayLackObjects: try mayLackObjects())
-        if !isWholeTable { try update() }
-        let size = try self.count(), t = try realm.table(table)
+        let rows = isWholeTable ? [] : try rows(upTo: end(first, count))
+        let size = isWholeTable ? try self.count() : rows.count, t = try realm.table(table)
         var next = max(0, min(first, size))
         let end = next + min(count, size - next)
         try block.prepare(end - next)

@@ -23,6 +23,10 @@ package final class ResultSet: @unchecked Sendable {
     private(set) var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
 
+    /// The first rows of a sort by texts, while only they were asked for, and the state of the Realm for which they hold.
+    private var firstRows: [ObjKey] = []
+    private var firstRowsAt = UInt64.max
+
     /// Whether the rows of frozen results were found; locked by the thread that finds them. nil in live results.
     private let search: Lock<Bool>?
 
@@ -162,6 +166,43 @@ package final class ResultSet: @unchecked Sendable {
         }
     }
 
+    /// The number of rows of `firstRows`: a page of a program that shows rows.
+    private static let firstCount = 1024
+
+    /// Makes the rows below `end` known. Rows of a sort by texts are known sooner than by sorting all of them: as long as
+    /// only the first rows are asked for, they alone are found.
+    ///
+    /// - Returns: whether they are in `firstRows`; otherwise `rows` has all rows.
+    func updateFirst(_ end: Int) throws(RealmError) -> Bool {
+        guard !isUpToDate, end <= Self.firstCount, end > 0, search == nil, case .table(let key) = source,
+            case .sort(let keys)? = query.orderings.first, query.orderings.count == 1, keys.count == 1,
+            keys[0].isOwnProperty
+        else {
+            try update()
+            return false
+        }
+        let group = try realm.reading().group
+        if firstRowsAt != realm.stateCount {
+            guard let facts = try group.table(key)?.facts(keys[0].column), facts.type == .string, !facts.isCollection
+            else {
+                try update()
+                return false
+            }
+            firstRows = try query.with(query.orderings + [.limit(Self.firstCount)]).run(group)
+            firstRowsAt = realm.stateCount
+        }
+        // Fewer rows than were asked for are all rows.
+        guard firstRows.count == Self.firstCount else {
+            rows = firstRows
+            rowsAt.store(realm.stateCount, ordering: .releasing)
+            return false
+        }
+        return true
+    }
+
+    /// The rows below `end`, and perhaps more.
+    package func rows(upTo end: Int) throws(RealmError) -> [ObjKey] { try updateFirst(end) ? firstRows : rows }
+
     private func findRows(_ query: BoundQuery) throws(RealmError) {
         if table == nil {
             places = try orderedPlaces()
@@ -229,6 +270,7 @@ package final class ResultSet: @unchecked Sendable {
             }
             return (target, key)
         }
+        if index >= 0, !isUpToDate, try updateFirst(index &+ 1) { return (table, firstRows[index]) }
         try update()
         guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
         guard !rows[index].isNull else { throw RealmError(.indexOutOfBounds, "Row \(index) is no object") }
@@ -243,6 +285,7 @@ package final class ResultSet: @unchecked Sendable {
                 let (objectTable, key) = try object(index)
                 return .typedLink(objectTable, key)
             }
+            if index >= 0, !isUpToDate, try updateFirst(index &+ 1) { return .typedLink(table, firstRows[index]) }
             try update()
             guard index >= 0, index < rows.count else { throw outOfRange(index, rows.count) }
             if rows[index].isNull || (isFixed && !realm.isValid(table, rows[index])) { return .null }
