@@ -545,8 +545,9 @@ typedef void (*crealm_work_waits_func_t)(realm_userdata_t userdata);
  *  A realm of this scheduler is not handed over by thread-safe references: NOT_SUPPORTED.
  *
  *  userdata, userdata_free: [optional]; passed to notify; freed with the scheduler, on any thread.
- *  notify:  [optional]; called on any thread, also during calls of the program, each time work is queued. It must
- *           not call functions of this library.
+ *  notify:  [optional]; called on any thread, also during calls of the program, each time work is queued, and again
+ *           when a thread leaves during whose call crealm_scheduler_run() was refused. It must not call functions of this
+ *           library.
  *  Returns: a scheduler; release it with realm_release().
  *  Thread:  any. */
 RLM_API realm_scheduler_t* crealm_scheduler_new_serial(realm_userdata_t userdata,
@@ -865,8 +866,8 @@ RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
  *  out_object:  [optional]; receives the link of the object; its target is -1 when there is no such object.
  *  out_found:   [optional]; receives whether the object exists.
  *  Thread:      confined.
- *  Errors:      [realm]; NO_SUCH_TABLE; UNEXPECTED_PRIMARY_KEY for a class without primary key;
- *               PROPERTY_TYPE_MISMATCH; INVALID_ARGUMENT. */
+ *  Errors:      [realm]; NO_SUCH_TABLE; INVALID_ARGUMENT. A class without primary key, and a value that no primary
+ *               key of the class can have, are no errors: no object is found. */
 RLM_API bool crealm_find(const realm_t* realm, realm_class_key_t class_key, const realm_value_t* primary_key,
                          realm_link_t* out_object, bool* out_found);
 
@@ -893,7 +894,7 @@ RLM_API bool crealm_create(realm_t* realm, realm_class_key_t class_key, const re
  *  properties:  count keys. [optional] when count is 0: then the call only checks that the object exists.
  *  out_values:  room for count values. [optional] when count is 0. Texts and bytes in them are views, see rule 2.
  *  Thread:      confined.
- *  Errors:      [realm]; NO_SUCH_TABLE; NO_SUCH_OBJECT or INVALIDATED_OBJECT for an object that does not exist;
+ *  Errors:      [realm]; NO_SUCH_TABLE; INVALIDATED_OBJECT for an object that does not exist;
  *               INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for a collection property; INVALID_ARGUMENT. After a
  *               failure the first few values may have been filled. */
 RLM_API bool crealm_get_values(const realm_t* realm, const realm_link_t* object, size_t count,
@@ -904,8 +905,9 @@ RLM_API bool crealm_get_values(const realm_t* realm, const realm_link_t* object,
  *  object:              the link of the object.
  *  properties, values:  count keys and values. [optional] when count is 0.
  *  Thread:              confined.
- *  Errors:              [realm]; WRONG_TRANSACTION_STATE; INVALIDATED_OBJECT for an object that does not exist;
- *                       INVALID_PROPERTY; [value]; CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
+ *  Errors:              [realm]; WRONG_TRANSACTION_STATE; NO_SUCH_TABLE; INVALIDATED_OBJECT for an object that
+ *                       does not exist; INVALID_PROPERTY; [value]; OBJECT_ALREADY_EXISTS for a primary key that another
+ *                       object has; CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
 RLM_API bool crealm_set_values(realm_t* realm, const realm_link_t* object, size_t count,
                                const realm_property_key_t* properties, const realm_value_t* values);
 
@@ -913,7 +915,7 @@ RLM_API bool crealm_set_values(realm_t* realm, const realm_link_t* object, size_
  *
  *  object: the link of the object.
  *  Thread: confined.
- *  Errors: [realm]; WRONG_TRANSACTION_STATE; INVALIDATED_OBJECT for an object that does not exist;
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE; NO_SUCH_TABLE; INVALIDATED_OBJECT for an object that does not exist;
  *          CREALM_ERR_RULE_BROKEN; INVALID_ARGUMENT. */
 RLM_API bool crealm_delete(realm_t* realm, const realm_link_t* object);
 
@@ -985,7 +987,8 @@ RLM_API bool crealm_blob_resize(realm_list_t* list, uint64_t size);
  *  json, size: the text; it need not end with a zero byte.
  *  Returns:    a schema; release it with realm_release(). NULL after an error.
  *  Thread:     any.
- *  Errors:     MALFORMED_JSON; INVALID_ARGUMENT for an unknown name, and for a value of a wrong kind. */
+ *  Errors:     MALFORMED_JSON, also for a name that occurs twice in an object; LIMIT_EXCEEDED for text that is nested
+ *              too deep; INVALID_ARGUMENT for an unknown name, and for a value of a wrong kind. */
 RLM_API realm_schema_t* crealm_schema_from_json(const char* json, size_t size);
 
 /** Writes a schema as JSON, with an object for each property.

@@ -4,10 +4,14 @@ import CoreEngine
 /// Reading and writing objects that are named by links: a language with a garbage collector needs no handle for each
 /// object.
 
-/// - Throws: 2001 for a link without object.
-private func named(_ link: UnsafePointer<realm_link_t>?) throws(RealmError) -> (table: TableKey, key: ObjKey) {
+/// - Throws: 3003 for a link whose table is not a class.
+private func named(_ link: UnsafePointer<realm_link_t>?, _ realm: Realm) throws(RealmError) -> (
+    table: TableKey, key: ObjKey
+) {
     guard let link else { throw nullArgument() }
-    return (TableKey(link.pointee.target_table), ObjKey(link.pointee.target))
+    let table = TableKey(link.pointee.target_table)
+    try realm.checkClass(table)
+    return (table, ObjKey(link.pointee.target))
 }
 
 /// Gives the values of a call one by one.
@@ -36,6 +40,7 @@ public func crealm_find(
     found?.pointee = false
     return inside(.realm, realm) { (_, realm) throws(RealmError) in
         guard let primaryKey else { throw nullArgument() }
+        try realm.checkClass(TableKey(table))
         let key = try realm.find(TableKey(table), primaryKey: try load(primaryKey.pointee))
         out?.pointee = realm_link_t(target_table: table, target: key?.raw ?? -1)
         found?.pointee = key != nil
@@ -53,6 +58,7 @@ public func crealm_create(
             throw RealmError(.invalidArgument, "Unknown update mode \(mode.rawValue)")
         }
         let given = try Values(count, properties, values)
+        try realm.checkClass(TableKey(table))
         var key: Mixed?
         if let primaryKey { key = try load(primaryKey.pointee) }
         let made = try realm.create(TableKey(table), primaryKey: key, whenFound, count: count) {
@@ -69,7 +75,7 @@ public func crealm_get_values(
     _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in
-        let (table, key) = try named(object)
+        let (table, key) = try named(object, realm)
         guard count >= 0, count == 0 || (properties != nil && out != nil) else { throw nullArgument() }
         guard count > 0, let properties, let out else { return try realm.checkObject(table, key) }
         for index in 0..<count { store(try realm.value(table, key, ColKey(properties[index])), out + index) }
@@ -82,7 +88,7 @@ public func crealm_set_values(
     _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?
 ) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in
-        let (table, key) = try named(object)
+        let (table, key) = try named(object, realm)
         let given = try Values(count, properties, values)
         try realm.set(table, key, count: count) { (index) throws(RealmError) in try given.one(index) }
     }
@@ -91,7 +97,7 @@ public func crealm_set_values(
 @_cdecl("crealm_delete")
 public func crealm_delete(_ realm: OpaquePointer?, _ object: UnsafePointer<realm_link_t>?) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in
-        let (table, key) = try named(object)
+        let (table, key) = try named(object, realm)
         try realm.delete(table, key)
     }
 }

@@ -105,6 +105,16 @@ static void test_calls(void) {
     FAILS(RLM_ERR_INVALIDATED_OBJECT, crealm_delete(realm, &missing));
     CHECK(crealm_find(realm, person, &new_key, &other, &flag) && !flag && other.target == -1);
 
+    /* Tables that are no classes are out of reach. */
+    realm_link_t hidden = {0, 0};
+    realm_value_t nothing = integer(1);
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_delete(realm, &hidden));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_get_values(realm, &hidden, 0, NULL, NULL));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_set_values(realm, &hidden, 0, NULL, NULL));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_find(realm, 0, &nothing, NULL, NULL));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_create(realm, 0, NULL, CREALM_UPDATE_ERROR, 0, NULL, NULL, NULL, NULL));
+    CHECK(crealm_find(realm, note, &nothing, NULL, &flag) && !flag);
+
     realm_value_t body_value = text("a note");
     CHECK(crealm_create(realm, note, NULL, CREALM_UPDATE_ERROR, 1, &body, &body_value, &other, &flag) && flag);
     CHECK(crealm_delete(realm, &other));
@@ -226,6 +236,18 @@ static void test_schemas(void) {
     realm_release(schema);
     realm_release(realm);
 
+    /* The origin of linking objects by its public name. */
+    const char* mapped = "[{\"name\":\"A\",\"properties\":{\"to\":{\"type\":\"object\",\"objectType\":\"A\",\"mapTo\":\"kept\"},"
+                         "\"back\":{\"type\":\"linkingObjects\",\"objectType\":\"A\",\"property\":\"to\"}}}]";
+    schema = crealm_schema_from_json(mapped, strlen(mapped));
+    CHECK(schema && realm_schema_validate(schema, 0));
+    realm_release(schema);
+
+    refuses("[{\"name\":\"A\",\"name\":\"B\"}]", RLM_ERR_MALFORMED_JSON);
+    refuses("[{\"name\":\"A\",\"properties\":{\"a\":\"int\",\"a\":\"bool\"}}]", RLM_ERR_MALFORMED_JSON);
+    refuses("[{\"name\":\"A\\u0000B\"}]", RLM_ERR_INVALID_ARGUMENT);
+    refuses("[{\"name\":\"A\",\"properties\":{\"a\\u0000\":\"int\"}}]", RLM_ERR_INVALID_ARGUMENT);
+    refuses("[{\"name\":\"A\",\"properties\":{\"a\":{\"type\":\"int\",\"objectType\":\"A\"}}}]", RLM_ERR_INVALID_ARGUMENT);
     refuses("[", RLM_ERR_MALFORMED_JSON);
     refuses("{}", RLM_ERR_INVALID_ARGUMENT);
     refuses("[{}]", RLM_ERR_INVALID_ARGUMENT);

@@ -95,6 +95,7 @@ extension Realm {
         guard size <= pieces.size || !isText else {
             throw RealmError(.illegalOperation, "A list of texts is not filled with zeros")
         }
+        guard size != pieces.size else { return }
         var changed = pieces
         try allOrNothing { () throws(RealmError) in
             if size > changed.size { return try extend(path, &changed, by: size - changed.size) }

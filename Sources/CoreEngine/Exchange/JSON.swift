@@ -17,8 +17,9 @@ indirect enum JSONValue {
     case single(Mixed)
 
     /// - Throws: 4201 for malformed text, 3018 for nesting deeper than Mixed values allow.
-    static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
-        var parser = JSONParser(text)
+    /// - Parameter refusingRepeats: whether two members of an object with the same name are malformed.
+    static func parse(_ text: Bytes, refusingRepeats: Bool = false) throws(RealmError) -> JSONValue {
+        var parser = JSONParser(text, refusingRepeats: refusingRepeats)
         return try parser.document()
     }
 }
@@ -27,8 +28,11 @@ private struct JSONParser {
     private let text: Bytes
     private var at = 0
 
-    init(_ text: Bytes) {
+    private let refusesRepeats: Bool
+
+    init(_ text: Bytes, refusingRepeats: Bool) {
         self.text = text
+        refusesRepeats = refusingRepeats
         // Skips a byte order mark, which has no meaning in UTF-8.
         if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
     }
@@ -117,7 +121,12 @@ private struct JSONParser {
                     continue
                 }
                 guard take(",") else { throw malformed(isArray ? "',' or ']' is missing" : "',' or '}' is missing") }
-                if !isArray { open[last].name = try name() }
+                if !isArray {
+                    open[last].name = try name()
+                    if refusesRepeats, open[last].places[open[last].name] != nil {
+                        throw malformed("a name occurs twice")
+                    }
+                }
                 break
             }
         }

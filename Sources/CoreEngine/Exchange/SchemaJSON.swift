@@ -13,19 +13,39 @@ extension Schema {
     /// - Throws: 4201 for malformed JSON, 3000 for an unknown name or a value of a wrong kind. The schema itself is
     ///   checked by `validate`.
     package init(json text: Bytes) throws(RealmError) {
-        guard case .array(let all) = try JSONValue.parse(text) else {
+        guard case .array(let all) = try JSONValue.parse(text, refusingRepeats: true) else {
             throw Self.wrong("an array of classes is needed")
         }
         var classes: [ObjectSchema] = []
         for one in all { classes.append(try Self.objectClass(one)) }
+        Self.storeOrigins(&classes)
         self.init(classes)
+    }
+
+    /// The origin of linking objects is stored by its stored name; JSON may have its public name.
+    private static func storeOrigins(_ classes: inout [ObjectSchema]) {
+        for index in classes.indices {
+            for place in classes[index].computedProperties.indices {
+                let property = classes[index].computedProperties[place]
+                guard let target = classes.first(where: { $0.name == property.linkTarget }),
+                    !target.properties.contains(where: { $0.name == property.linkOrigin }),
+                    let origin = target.properties.first(where: { $0.publicName == property.linkOrigin })
+                else { continue }
+                classes[index].computedProperties[place].linkOrigin = origin.name
+            }
+        }
+    }
+
+    private static func checked(_ bytes: [UInt8]) throws(RealmError) -> String {
+        guard !bytes.contains(0) else { throw wrong("a text has a zero byte") }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     private static func wrong(_ what: String) -> RealmError { RealmError(.invalidArgument, "Schema in JSON: \(what)") }
 
     private static func text(_ json: JSONValue, _ what: String) throws(RealmError) -> String {
         guard case .string(let bytes) = json else { throw wrong("'\(what)' is a text") }
-        return String(decoding: bytes, as: UTF8.self)
+        return try checked(bytes)
     }
 
     private static func flag(_ json: JSONValue, _ what: String) throws(RealmError) -> Bool {
@@ -44,7 +64,7 @@ extension Schema {
             case "properties":
                 guard case .object(let all) = member.value else { throw wrong("'properties' is an object") }
                 for one in all {
-                    properties.append(try property(String(decoding: one.name, as: UTF8.self), one.value))
+                    properties.append(try property(try checked(one.name), one.value))
                 }
             case let other: throw wrong("unknown name '\(other)' in a class")
             }
@@ -61,7 +81,7 @@ extension Schema {
     }
 
     private static func property(_ name: String, _ json: JSONValue) throws(RealmError) -> Property {
-        if case .string(let bytes) = json { return try short(name, String(decoding: bytes, as: UTF8.self)) }
+        if case .string(let bytes) = json { return try short(name, try checked(bytes)) }
         guard case .object(let members) = json else { throw wrong("property '\(name)' is a text or an object") }
         var parts = PropertyParts()
         for member in members {
@@ -142,6 +162,9 @@ extension Schema {
             // A dictionary of objects takes null; lists and sets of objects never do.
             if type == .object { isNullable = collection == .dictionary }
         } else if let plain = types.first(where: { $0.name == parts.type }) {
+            guard parts.objectType == nil else {
+                throw wrong("property '\(name)' of type '\(parts.type)' has no class")
+            }
             type = plain.type
         } else if parts.type == "object" || parts.type == "linkingObjects" {
             guard let element = parts.objectType, !element.isEmpty else {

@@ -18,6 +18,12 @@ public final class SerialScheduler: EngineScheduler, @unchecked Sendable {
     /// Number of nested calls of that thread.
     private var depth = 0
 
+    /// A run was refused because a thread was inside: that thread tells the program again when it leaves.
+    private let isMissed = Atomic(false)
+
+    /// Differs from the current generation in a forked child, where the thread that was inside does not exist.
+    private let generation = Atomic(ForkGuard.generation)
+
     /// Tells the program that work waits. Called on any thread, without a lock.
     private let notify: (@Sendable () -> Void)?
 
@@ -37,17 +43,42 @@ public final class SerialScheduler: EngineScheduler, @unchecked Sendable {
     /// Enters, unless another thread is inside. A successful call is followed by `end` on the same thread.
     @inline(__always) func begin() -> Bool {
         let me = Platform.threadId
+        if generation.load(ordering: .relaxed) != ForkGuard.generation { forgetParent() }
         if holder.load(ordering: .relaxed) != me {
-            guard holder.compareExchange(expected: 0, desired: me, ordering: .acquiring).exchanged else { return false }
+            guard holder.compareExchange(expected: 0, desired: me, ordering: .sequentiallyConsistent).exchanged else {
+                return false
+            }
         }
         depth += 1
         return true
     }
 
+    @inline(never) private func forgetParent() {
+        let old = generation.exchange(ForkGuard.generation, ordering: .sequentiallyConsistent)
+        guard old != ForkGuard.generation else { return }
+        depth = 0
+        holder.store(0, ordering: .sequentiallyConsistent)
+    }
+
     @inline(__always) func end() {
         assert(isOnThread && depth > 0, "`end` without `begin`")
         depth -= 1
-        if depth == 0 { holder.store(0, ordering: .releasing) }
+        guard depth == 0 else { return }
+        holder.store(0, ordering: .sequentiallyConsistent)
+        // A refused run sets the flag and then tries to enter again: it either enters or is seen here.
+        if isMissed.load(ordering: .sequentiallyConsistent), isMissed.exchange(false, ordering: .sequentiallyConsistent)
+        {
+            notify?()
+        }
+    }
+
+    /// Enters to run work; the program is told again if another thread is inside.
+    private func beginRun() -> Bool {
+        if begin() { return true }
+        isMissed.store(true, ordering: .sequentiallyConsistent)
+        guard begin() else { return false }
+        isMissed.store(false, ordering: .sequentiallyConsistent)
+        return true
     }
 
     /// Whether the calling thread is inside.
@@ -93,10 +124,11 @@ public final class SerialScheduler: EngineScheduler, @unchecked Sendable {
 
     /// Runs the queued work on the calling thread; waits up to `timeout` milliseconds for some (negative: without
     /// limit). Returns whether any work ran.
-    /// - Throws: 2006 when another thread is inside. The work then stays in the queue.
+    /// - Throws: 2006 when another thread is inside. The work then stays in the queue, and the program is told again when
+    ///   that thread leaves.
     public func runPending(timeout: Int32 = 0) throws(RealmError) -> Bool {
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
-        guard begin() else { throw RealmError(.wrongThread, "Another thread uses a Realm of this scheduler") }
+        guard beginRun() else { throw RealmError(.wrongThread, "Another thread uses a Realm of this scheduler") }
         defer { end() }
         let work = pending.with { pending in
             pending.wake?.drain()

@@ -24,7 +24,11 @@ keeps what it wrote in memory until its end, so a program that writes much ends 
 from __future__ import annotations
 
 import ctypes
+import errno
 import io
+import operator
+import os
+import sys
 from typing import TYPE_CHECKING, Any, Optional
 
 from . import _marshal as c
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BlobFile", "opened"]
 
+_LAST = (1 << 63) - 1
 MODES = ("rb", "r+b", "wb", "ab", "r", "w", "a")
 
 
@@ -46,6 +51,7 @@ class BlobFile(io.RawIOBase):
     def __init__(self, parts: List[Any], mode: str) -> None:
         self._list = parts
         self._position = 0
+        self._end = 0  # The size after the last write; 0 after seek().
         self._reads = mode[0] == "r"
         self._writes = mode != "rb" and mode != "r"
         self._appends = mode[0] == "a"
@@ -75,13 +81,12 @@ class BlobFile(io.RawIOBase):
             raise ValueError("I/O operation on closed file")
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position}.get(whence)
-        if start is None:
-            start = self.size()
         self._check()
-        if start + offset < 0:
-            raise ValueError(f"negative seek position {start + offset}")
-        self._position = start + offset
+        if whence not in (io.SEEK_SET, io.SEEK_CUR, io.SEEK_END):
+            raise ValueError(f"invalid whence ({whence}, should be 0, 1 or 2)")
+        start = (0, self._position, self.size() if whence == io.SEEK_END else 0)[whence]
+        self._position = _position(start + operator.index(offset))
+        self._end = 0
         return self._position
 
     def tell(self) -> int:
@@ -111,6 +116,18 @@ class BlobFile(io.RawIOBase):
     def readall(self) -> bytes:
         return self.read()
 
+    def readline(self, size: Optional[int] = -1) -> bytes:
+        start, line = self._position, bytearray()
+        limit = sys.maxsize if size is None or size < 0 else size
+        while len(line) < limit:
+            part = self.read(min(8192, limit - len(line)))
+            end = part.find(b"\n") + 1
+            line += part[:end] if end else part
+            if end or not part:
+                break
+        self._position = start + len(line)
+        return bytes(line)
+
     def write(self, data: Any) -> int:
         """Writes all bytes, at the end if the mode is "ab". A gap before the position is filled with zeros."""
         self._check()
@@ -119,10 +136,13 @@ class BlobFile(io.RawIOBase):
         handle = self._list._begin()
         if self._appends:
             self._position = self.size()
+        elif self._end > self.size():
+            raise ValueError("the value is shorter than after the last write, perhaps by a rollback: call seek() first")
         with memoryview(data) as view:
             content = bytes(view)
         handle.call(_write, self._position, content)
         self._position += len(content)
+        self._end = self._position
         return len(content)
 
     def truncate(self, size: Optional[int] = None) -> int:
@@ -130,10 +150,9 @@ class BlobFile(io.RawIOBase):
         self._check()
         if not self._writes:
             raise io.UnsupportedOperation("not writable")
-        end = self._position if size is None else size
-        if end < 0:
-            raise ValueError(f"negative size {end}")
+        end = self._position if size is None else _position(operator.index(size))
         self._list._begin().call(c.check, lib.crealm_blob_resize, end)
+        self._end = min(self._end, end)
         return end
 
 
@@ -157,6 +176,15 @@ def opened(parts: List[Any], mode: str) -> Any:
     return BlobFile(parts, mode)
 
 
+def _position(position: int) -> int:
+    """A position of a file; OSError as files of the system raise it."""
+    if position < 0:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+    if position > _LAST:
+        raise OverflowError(f"the position {position} is too large")
+    return position
+
+
 class _TextWriter(io.TextIOBase):
     """A text file that writes whole characters."""
 
@@ -167,6 +195,8 @@ class _TextWriter(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._file.seek(0, io.SEEK_END)
         self._file.write(text.encode("utf-8"))
         return len(text)

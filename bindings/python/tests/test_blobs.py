@@ -5,6 +5,7 @@ import io
 import random
 import shutil
 import tempfile
+import zipfile
 
 import pytest
 
@@ -106,8 +107,15 @@ def test_what_is_refused(db):
         file.write(b"x")
     with pytest.raises(io.UnsupportedOperation):
         document.content.open("rb").write(b"x")
-    with pytest.raises(ValueError):
-        file.seek(-1)
+    for wrong, error in [((-1,), OSError), ((0, 7), ValueError), ((1.5,), TypeError), ((1 << 64,), OverflowError)]:
+        with pytest.raises(error):
+            file.seek(*wrong)
+    with db.write(), pytest.raises(OverflowError):
+        file.truncate((1 << 64) + 3)
+    with db.write(), pytest.raises(OSError):
+        file.truncate(-1)
+    with db.write(), document.text.open("w") as writer, pytest.raises(TypeError):
+        writer.write(b"x")
     with db.write(), pytest.raises(crealm.LimitExceeded):
         file.seek(1 << 40)
         file.write(b"x")
@@ -141,3 +149,39 @@ def test_copies_and_checks_know_long_values(db, tmp_path):
     with frozen["Document"].get("a").content.open() as file:
         assert file.read() == content
     frozen.close()
+
+
+def test_lines_and_archives(db):
+    document = db[Document].get("a")
+    lines = [b"line %d\n" % i for i in range(5000)] + [b"x" * 20_000 + b"\n", b"end"]
+    with db.write(), document.content.open("wb") as file:
+        file.writelines(lines)
+    with document.content.open() as file:
+        assert list(file) == lines
+        file.seek(0)
+        assert file.readline(4) == b"line" and file.readline() == b" 0\n" and file.tell() == len(lines[0])
+    with db.write():
+        with document.content.open("wb") as file:
+            file.truncate(0)
+        with zipfile.ZipFile(document.content.open("r+b"), "a") as archive:
+            archive.writestr("a.txt", "content")
+    with document.content.open() as file:
+        assert zipfile.is_zipfile(file)
+        assert zipfile.ZipFile(file).read("a.txt") == b"content"
+
+
+def test_a_position_after_a_rollback(db):
+    document = db[Document].get("a")
+    with db.write(), document.content.open("wb") as file:
+        file.write(b"12345")
+    file = document.content.open("r+b")
+    file.seek(0, io.SEEK_END)
+    with pytest.raises(ZeroDivisionError), db.write():
+        file.write(b"678901")
+        1 / 0
+    with db.write(), pytest.raises(ValueError, match="rollback"):
+        file.write(b"Z")
+    with db.write():
+        file.seek(0, io.SEEK_END)
+        file.write(b"Z")
+    assert document.content.open().read() == b"12345Z"
