@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
 
 all: lib
 
@@ -111,6 +111,31 @@ node: lib
 test-node: lib
 	@Scripts/need.sh cc
 	@Scripts/node.sh test
+
+##   make rust                       the crates of the Rust package, in .build/rust
+rust: lib
+	@Scripts/need.sh cc python3
+	@Scripts/rust.sh build
+
+##   make test-rust                  the Rust package
+test-rust: lib
+	@Scripts/need.sh cc python3
+	@Scripts/rust.sh test
+
+##   make go                         the Go package
+go: lib
+	@Scripts/need.sh cc
+	@Scripts/go.sh build
+
+##   make test-go                    the Go package, with the race detector
+test-go: lib
+	@Scripts/need.sh cc
+	@Scripts/go.sh test
+
+##   make test-conformance           the suite of all languages, with the Python package (Tests/Conformance)
+test-conformance: lib
+	@Scripts/need.sh python3
+	@$(PYTHON) Tests/Conformance/run.py
 
 ##   make test-browse                journeys through the pages of `crealm browse`, in a real web client; pictures in .build/browse
 test-browse: lib

@@ -78,7 +78,7 @@ def all_parts(fixtures):
         "instructions of hot workloads": [PYTHON, "Tests/Work/run.py", LIBRARY],
         "description of the C API, and the code made of it": [
             "sh", "-c", f"{PYTHON} Scripts/api_description.py --check && {PYTHON} Scripts/bindings.py --check"
-            f" && {PYTHON} Scripts/test_api_description.py"],
+            f" && {PYTHON} Scripts/bindings_rust.py --check && {PYTHON} Scripts/test_api_description.py"],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }
     skipped = []
@@ -99,6 +99,15 @@ def all_parts(fixtures):
         parts["Node"] = ["Scripts/node.sh", "test"]
     else:
         skipped.append("skipped: Node (node 20, or the headers of Node-API, are not there)")
+    if found("Scripts/rust.sh", "--tools"):
+        parts["Rust"] = ["Scripts/rust.sh", "test"]
+    else:
+        skipped.append("skipped: Rust (cargo and rustc are not there)")
+    if found("Scripts/go.sh", "--tools"):
+        parts["Go"] = ["Scripts/go.sh", "test"]
+    else:
+        skipped.append("skipped: Go (go 1.23 or later is not there)")
+    parts["conformance"] = [PYTHON, "Tests/Conformance/run.py"]
     if found("Scripts/need.sh", "sqlite"):
         parts["SQLite extension"] = [PYTHON, "-m", "pytest", "-q", "bindings/python/tests/sql"]
     else:

@@ -1,0 +1,3 @@
+module crealm
+
+go 1.23
