@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go jvm test-jvm test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
 
 all: lib
 
@@ -136,6 +136,16 @@ test-go: lib
 test-conformance: lib
 	@Scripts/need.sh python3
 	@$(PYTHON) Tests/Conformance/run.py
+
+##   make jvm                        the Java package and its JNI library, in .build/jvm; with Kotlin: KOTLIN=folder of jars (docs/jvm.md)
+jvm: lib
+	@Scripts/need.sh cc
+	@Scripts/jvm.sh build
+
+##   make test-jvm                   the Java package, and the Kotlin layer if KOTLIN is set
+test-jvm: lib
+	@Scripts/need.sh cc
+	@Scripts/jvm.sh test
 
 ##   make test-browse                journeys through the pages of `crealm browse`, in a real web client; pictures in .build/browse
 test-browse: lib

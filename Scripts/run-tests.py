@@ -78,7 +78,8 @@ def all_parts(fixtures):
         "instructions of hot workloads": [PYTHON, "Tests/Work/run.py", LIBRARY],
         "description of the C API, and the code made of it": [
             "sh", "-c", f"{PYTHON} Scripts/api_description.py --check && {PYTHON} Scripts/bindings.py --check"
-            f" && {PYTHON} Scripts/bindings_rust.py --check && {PYTHON} Scripts/test_api_description.py"],
+            f" && {PYTHON} Scripts/bindings_rust.py --check && {PYTHON} Scripts/bindings_jvm.py --check"
+            f" && {PYTHON} Scripts/test_api_description.py"],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }
     skipped = []
@@ -108,6 +109,10 @@ def all_parts(fixtures):
     else:
         skipped.append("skipped: Go (go 1.23 or later is not there)")
     parts["conformance"] = [PYTHON, "Tests/Conformance/run.py"]
+    if found("Scripts/jvm.sh", "--tools"):
+        parts["JVM"] = ["sh", "-c", "Scripts/jvm.sh test && Scripts/jvm.sh jar"]
+    else:
+        skipped.append("skipped: JVM (JDK 17 or later is not there)")
     if found("Scripts/need.sh", "sqlite"):
         parts["SQLite extension"] = [PYTHON, "-m", "pytest", "-q", "bindings/python/tests/sql"]
     else:
