@@ -81,6 +81,10 @@ static void open_it(void) {
     {
         void (*cipher)(realm_config_t*, int) = (void (*)(realm_config_t*, int))dlsym(library, "crealm_config_set_page_cipher");
         if (haskey && realm_cipher && cipher) cipher(g, 2);
+        const char* least = getenv("OPS_SHRINK");
+        void (*shrinking)(realm_config_t*, size_t, int) =
+            (void (*)(realm_config_t*, size_t, int))dlsym(library, "crealm_config_set_shrinking");
+        if (least && shrinking) shrinking(g, (size_t)atol(least), 25);
     }
     R = F(realm_open)(g);
     if (!R) die("open");

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compares two libraries with Realm's C API: the same seeded history, in both directions.
 
-    run.py REFERENCE.so OURS.so [--seeds 1-20] [--txns 60] [--ops 60] [--reopen 20] [--scalar] [--big] [--nested] [--key FILE]
+    run.py REFERENCE.so OURS.so [--seeds 1-20] [--txns 60] [--ops 60] [--reopen 20] [--scalar] [--big] [--nested] [--key FILE] [--shrink BYTES]
            [--tools DIR] [--keep DIR]
 
 For each seed each library writes a file with ops.c, and each reads both files with dump.c: all four dumps must be equal.
 Then each continues with the file of the other, with another seed, and again all dumps must be equal. With --key the
-files are encrypted in Realm's form. Without --tools the programs `ops` and `dump` are compiled first; with --keep the
+files are encrypted in Realm's form. With --shrink the commits of OURS make files of that many bytes and more shorter when a
+quarter of them is free. Without --tools the programs `ops` and `dump` are compiled first; with --keep the
 files of all seeds are kept. Prints a line for each failure, then 'N passed, M failed'."""
 import argparse
 import hashlib
+import os
 import pathlib
 import shutil
 import subprocess
@@ -31,10 +33,13 @@ parser.add_argument('--scalar', action='store_true', help='no collections, Mixed
 parser.add_argument('--big', action='store_true', help='many objects, long strings')
 parser.add_argument('--nested', action='store_true', help='collections inside Mixed values, too')
 parser.add_argument('--key', help='file with 64 bytes')
+parser.add_argument('--shrink', help='files of so many bytes shrink when a quarter of them is free')
 parser.add_argument('--keep', type=pathlib.Path)
 options = parser.parse_args()
 libraries = {'ref': options.reference, 'our': options.ours}
 key = ['--key', options.key] if options.key else []
+if options.shrink:
+    os.environ['OPS_SHRINK'] = options.shrink
 manner = [f'--{name}' for name in ('scalar', 'big', 'nested') if getattr(options, name)] + key + (['--realm-cipher'] if key else [])
 counts = {True: 0, False: 0}
 
