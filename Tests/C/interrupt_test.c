@@ -581,6 +581,78 @@ static void hostile_texts(void) {
     realm_release(r);
 }
 
+/* Long texts with a long common beginning: a sort, DISTINCT, IN and a comparison without case read all of it, also
+   for a few rows, and can be interrupted. */
+static void long_texts(void) {
+    section = "long texts";
+    enum { ROWS = 60, SIZE = 1 << 20 };
+    char own_path[80];
+    snprintf(own_path, sizeof own_path, "%s/long.realm", folder);
+    realm_property_info_t p[] = {property("text", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", 0),
+                                 property("texts", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_LIST, "", 0)};
+    realm_config_t* c = config_of_class(own_path, class_info("Text", "", 2, 0, 0), p);
+    crealm_config_set_progress(c, on_progress, &progress, on_free);
+    reset();
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    bool found = false;
+    realm_class_info_t text_class;
+    realm_property_info_t text, texts;
+    if (!CHECK(r && realm_find_class(r, "Text", &found, &text_class))) give_up();
+    if (!CHECK(realm_find_property(r, text_class.key, "text", &found, &text))) give_up();
+    if (!CHECK(realm_find_property(r, text_class.key, "texts", &found, &texts))) give_up();
+    char* long_text = (char*)malloc(SIZE);
+    if (!CHECK(long_text && realm_begin_write(r))) give_up();
+    memset(long_text, 'a', SIZE);
+    realm_list_t* list = NULL;
+    for (int i = 0; i < ROWS; i++) {
+        long_text[SIZE - 1] = (char)('a' + i % 20);
+        realm_object_t* o = realm_object_create(r, text_class.key);
+        CHECK(realm_set_value(o, text.key, text_of(long_text, SIZE), false));
+        if (i == 0) list = realm_get_list(o, texts.key);
+        CHECK(realm_list_insert(list, (size_t)i, text_of(long_text, SIZE)));
+        realm_release(o);
+    }
+    CHECK(realm_commit(r));
+    long_text[SIZE - 1] = 'z';
+    realm_value_t value = text_of(long_text, SIZE);
+    realm_value_t values[] = {value, text_of("b", 1)};
+    realm_query_arg_t arguments[] = {{1, false, &value}, {2, true, values}};
+    static const struct {
+        const char* query;
+        size_t rows;
+    } calls[] = {
+        {"TRUEPREDICATE SORT(text ASC)", ROWS},
+        {"TRUEPREDICATE SORT(text DESC) LIMIT(3)", 3},
+        {"TRUEPREDICATE DISTINCT(text)", 20},
+        {"text ==[c] $0", 0}, {"text IN $1", 0}, {"ANY texts ==[c] $0", 0},
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        bool was_ended = false, good = true;
+        for (int with = 1; with >= 0; with--) {
+            pthread_t t;
+            if (with) t = start_interrupting(r);
+            for (int k = 0; k < (with ? 1000 : 1) && !(with && was_ended); k++) {
+                realm_query_t* q = realm_query_parse(r, text_class.key, calls[i].query, 2, arguments);
+                realm_results_t* rows = realm_query_find_all(q);
+                realm_value_t first;
+                size_t n = 0;
+                realm_clear_last_error();
+                bool done = rows && realm_results_count(rows, &n) && (n == 0 || realm_results_get(rows, 0, &first));
+                if (done) good = good && n == calls[i].rows;
+                else if (with) was_ended = last_error() == CREALM_ERR_INTERRUPTED;
+                good = good && (done || was_ended);
+                realm_release(rows), realm_release(q);
+            }
+            if (with) stop_interrupting(t);
+        }
+        result(was_ended && good, __LINE__, calls[i].query);
+    }
+    realm_release(list);
+    free(long_text);
+    realm_release(r);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!mkdtemp(folder)) return 1;
@@ -594,6 +666,7 @@ int main(void) {
     a_row_that_leads_far();
     a_row_of_many_values();
     hostile_texts();
+    long_texts();
     checks();
     closed_inside();
     copies();

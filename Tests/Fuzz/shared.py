@@ -508,7 +508,8 @@ def reading(db, folder):
         if hasattr(value, "__len__") and not isinstance(value, (str, bytes)):
             len(value)
             for element in itertools.islice(value, ROWS):
-                repr(element)[:100]
+                # Python needs longer to show a text of 16 MB than the library to read it.
+                repr(element[:100] if isinstance(element, (str, bytes)) else element)
 
     each(db, one)
 

@@ -26,6 +26,10 @@ extension ResultSet {
     /// Indices in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group
+        return try group.store.during(.querying) { () throws(RealmError) in try orderedPlaces(content, group) }
+    }
+
+    private func orderedPlaces(_ content: CollectionContent, _ group: Group) throws(RealmError) -> [Int] {
         var values: [Mixed] = []
         for i in 0..<content.count {
             try group.test()

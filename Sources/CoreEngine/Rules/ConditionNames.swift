@@ -106,6 +106,10 @@ struct ConditionNames {
         return renamed
     }
 
+    func contains(_ column: ColKey, of owner: TableKey) -> Bool {
+        places.contains { $0.table == owner && $0.column == column }
+    }
+
     /// Whether both conditions name the same classes and properties.
     func areSame(as other: ConditionNames) -> Bool {
         places.count == other.places.count

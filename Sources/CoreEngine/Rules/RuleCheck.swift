@@ -120,6 +120,19 @@ extension Group {
         try rulesChanged()
     }
 
+    /// Removes the checks that name a property which a migration is about to remove. Otherwise a later property with
+    /// the same name would bring them into effect again.
+    func removeChecks(naming column: ColKey, of table: Table) throws(RealmError) {
+        guard let store = try RuleTable(self) else { return }
+        for (key, row) in try store.rows() where row.kind == .check {
+            guard let owner = try self.table(row.table), let names = try? ConditionNames(row.text, self, owner),
+                names.contains(column, of: table.key)
+            else { continue }
+            try store.remove(key)
+        }
+        try rulesChanged()
+    }
+
     /// The new name of the check of a limit, which is the name of its property and the kind of the limit: `age.min`. nil:
     /// it keeps its name.
     private func limitName(_ row: RuleRow, _ names: ConditionNames) throws(RealmError) -> String? {

@@ -235,8 +235,19 @@ extension Table {
         guard !root.isNull else { return }
         guard depth < Tables.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
         if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
-        let tree = BPlusTree(store, kind: kind, root: root)
-        for i in 0..<(try tree.count()) {
+        let tree = BPlusTree(store, kind: kind, root: root), count = try tree.count()
+        // A damaged tree may claim more leaves than the file has room for.
+        var i = 0, leafEnd = 0, leaves = WalkLimit(store, each: 8)
+        while i < count {
+            if i == leafEnd {
+                let leaf = try tree.leafBounds(i)
+                try leaves.enter(leaf.ref, store)
+                leafEnd = leaf.end
+                if leaf.hasOnlyNulls {
+                    i = leafEnd
+                    continue
+                }
+            }
             switch try tree.get(i) {
             case .link(let target): try removeLink(column.oppositeTable, target, from: key, column, cascade)
             case .typedLink(let table, let target): try removeLink(table, target, from: key, column, cascade)
@@ -245,6 +256,7 @@ extension Table {
             case .dictionary(let root): try removeLinks(dictionary: root, from: key, column, cascade, depth: depth + 1)
             default: break
             }
+            i += 1
         }
     }
 

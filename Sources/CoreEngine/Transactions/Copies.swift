@@ -146,9 +146,13 @@ extension Database {
         }
     }
 
+    /// The name of the copy that is to replace the file. The copy exists only while its process has the control lock.
+    static func compactionSpace(_ path: String) -> String { FileSystem.temporary(path, ".tmp_compaction_space") }
+
     /// Replaces the file by a copy of its newest snapshot. The caller is the only user of the file in this process.
     ///
-    /// A crash leaves the old file or the new one; the next attempt removes temporary files that it left.
+    /// A crash leaves the old file or the new one; the next attempt removes temporary files that it left, and so does
+    /// the next open for writing.
     /// - Parameter form: the snapshot in the current form, for a file of a format that is upgraded by a copy.
     func rewrite(
         _ encryption: Encryption?, keepsForm: Bool, for user: Transaction,
@@ -159,7 +163,7 @@ extension Database {
             if form != nil { try FormatUpgrade.requireBackup(path, format: format) }
             let isDurable = durability == .full
             let name = path
-            let temporary = FileSystem.temporary(name, ".tmp_compaction_space")
+            let temporary = Self.compactionSpace(name)
             try FileSystem.remove(temporary)
             Transaction.removeAbandonedCopies(name)
             var isNameCertain = true

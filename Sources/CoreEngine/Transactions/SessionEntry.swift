@@ -106,6 +106,8 @@ struct SessionEntry {
                 .incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability",
                 path: path)
         }
+        // A process that was killed while it rewrote the file left its copy behind.
+        if isFirst && writing { _ = try? FileSystem.remove(Database.compactionSpace(path)) }
         let isNew = try make(file, isFirst: isFirst)
         var (state, isSelected) = try newestState(file, shared, isFirst: isFirst)
         try checkFormat(state)

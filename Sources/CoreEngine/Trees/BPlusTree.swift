@@ -113,6 +113,16 @@ struct BPlusTree {
         return try kind.get(store, leaf, index)
     }
 
+    /// The leaf that holds the element at `position`, the index behind its last element, and whether it has only Mixed
+    /// nulls. These take no bytes, so a small file may claim very many of them.
+    func leafBounds(_ position: Int) throws(RealmError) -> (ref: Ref, end: Int, hasOnlyNulls: Bool) {
+        let (leaf, index) = try Self.leaf(store, root, position)
+        let count = try Self.leafCount(store, kind, leaf)
+        guard index < count else { throw .corrupt("element counts do not add up", at: leaf.offset) }
+        let hasOnlyNulls = kind == .mixed ? try store.node(store.refsNode(leaf).child(0)).width == 0 : false
+        return (leaf, position - index + count, hasOnlyNulls)
+    }
+
     /// Calls `body` for each leaf in order until it returns false; `first` is the index of the leaf's first element.
     func forEachLeaf(_ body: (_ leaf: Ref, _ first: Int, _ count: Int) throws(RealmError) -> Bool) throws(RealmError) {
         var first = 0

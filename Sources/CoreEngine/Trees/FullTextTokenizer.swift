@@ -53,9 +53,9 @@ enum FullTextTokenizer {
             case 0xC3 where i + 1 < text.count && text[i + 1] & 0x3F != 0x3F:
                 // U+00C0 … U+00FE; U+00FF is a separator.
                 inWord = true
-                var mapped: [UInt8] = []
-                append(latin: text[i + 1] & 0x3F, to: &mapped)
-                if word.count + mapped.count <= maxToken { word += mapped }
+                let count = word.count
+                append(latin: text[i + 1] & 0x3F, to: &word)
+                if word.count > maxToken { word.removeLast(word.count - count) }
                 i += 2
             default:
                 try end()

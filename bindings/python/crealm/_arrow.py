@@ -411,8 +411,11 @@ OF_PROPERTY = {
 }
 
 
-def can_read(type: Type) -> bool:
-    return type in _READERS
+def has_single_values(shape: Shape) -> bool:
+    """Whether a column of this type can be read with values()."""
+    if TARGET in shape.facts or MIXED in shape.facts:
+        return True
+    return Type(shape.format, shape.facts.get(EXTENSION, "")) in _READERS
 
 
 def values(array: Array, type: Type) -> List[Any]:

@@ -29,10 +29,11 @@ from . import _arrow
 from . import _marshal as c
 from ._handle import Handle
 from ._session import Row, Session
-from .errors import DataError
+from .errors import DataError, Error
 
 _FIRST, _MOST = 16, 1024  # Rows of the first page, and the limit for all pages.
 _MOST_BYTES = 1 << 20
+_OUT_OF_MEMORY = 1003
 _KEY = "@key"
 _MOST_KEPT = 8  # Objects of a page are reused if the program kept at most so many of them.
 
@@ -58,6 +59,12 @@ def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], An
         return otherwise(row)
 
     return value
+
+
+def _concerns_values(error: BaseException) -> bool:
+    """Whether the values of a column must be read one by one: because the column cannot hold one of them, which then
+    raises an error that names it, or because the memory is not enough for all."""
+    return isinstance(error, (DataError, MemoryError)) or (isinstance(error, Error) and error.code == _OUT_OF_MEMORY)
 
 
 class Page(Dict[Name, List[Any]]):
@@ -104,7 +111,9 @@ class Page(Dict[Name, List[Any]]):
             names.append(loop.type_name)
         try:
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
-        except DataError:  # A column cannot hold one of the values: reading that alone raises an error that names it.
+        except (Error, MemoryError) as error:
+            if not _concerns_values(error):
+                raise
             loop.refused.update(names)
             names = [loop.type_name] if loop.type_name else []
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
@@ -168,13 +177,19 @@ class Page(Dict[Name, List[Any]]):
                 raise KeyError(name)
             try:
                 rows = _arrow.fetch(self._loop.handle, self._first, self.count, [name])
-            except DataError:
+            except (Error, MemoryError) as error:
+                if not _concerns_values(error):
+                    raise
                 self._loop.refused.add(name)
                 raise KeyError(name) from None
             if rows.length < self.count:
                 raise KeyError(name)
             array = rows.arrays[0]
-        values = _arrow.values(array, type)
+        try:
+            values = _arrow.values(array, type)
+        except MemoryError:
+            self._loop.refused.add(name)
+            raise KeyError(name) from None
         kind = self._loop.kinds.get(name)
         if kind is not None:
             try:

@@ -281,6 +281,8 @@ class Columnar:
         _frames.check_unit(timestamps)
         handle, name = self._rows_handle(), column_name(name)
         (shape,) = _arrow.shapes(handle, [name])
+        if not _arrow.has_single_values(shape):
+            raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
         try:
             rows, type = _arrow.fetch_typed(handle, 0, sys.maxsize, name)
         except LimitExceeded:
@@ -289,8 +291,6 @@ class Columnar:
             return self._times(name, _frames.values_of_rows(self._results(), name), timestamps)
         if _arrow.fetch(handle, rows.length, 1, ()).length:
             raise LimitExceeded(f"{name!r} is too large for one column", hint="to_arrow() gives it in pieces.")
-        if not _arrow.can_read(type):
-            raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
         if shape.is_time and timestamps not in (None, "ns"):
             return self._times(name, _arrow.values(rows.arrays[0], type), timestamps)
         return Column(rows.arrays[0], type, self._kind_of(name))

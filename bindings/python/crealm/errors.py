@@ -312,7 +312,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     1019: FileNotFound,
     1020: FileExists,
     1021: CorruptFileError,
-    1022: WrongKeyError,
+    1022: CorruptFileError,  # A damaged page: the key was found right when the file was opened.
     1023: UnsupportedFormat,
     1024: UnsupportedFormat,
     1025: SchemaError,
@@ -371,7 +371,7 @@ _CLASSES: Dict[int, Type[Error]] = {
 
 _WRONG_KEY = (
     "decryption failed (wrong",
-    "encryption key is incorrect",
+    "decryption failed (Decryption failed: page 0 in file",  # Page 0 of Realm's form shows whether the key is right.
     "the file was encrypted with",
     "the file is not encrypted",
     "no key was given",

@@ -235,6 +235,22 @@ def test_wrong_columns(people):
         table.column("a\0b")
 
 
+def test_a_collection_is_refused_before_it_is_read(path, monkeypatch):
+    """The type is known without the values, which may be many."""
+    properties = {"n": int, "many": list[int], "some": set[str], "by": dict[str, int], "any": Any}
+    with crealm.open(path, schema=[crealm.ClassSchema("A", properties)]) as db:
+        with db.write():
+            db["A"].create(n=1, many=[1, 2], any=[1])
+        read = []
+        fetch = _arrow.fetch
+        monkeypatch.setattr(_arrow, "fetch", lambda *arguments: read.append(arguments) or fetch(*arguments))
+        for name in ("many", "some", "by"):
+            with pytest.raises(crealm.NotSupportedError):
+                db["A"].column(name)
+        assert read == []
+        assert list(db["A"].column("n")) == [1] and list(db["A"].column("any")) == [[1]] and read
+
+
 def test_times_too_far_away(path):
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "t": Optional[datetime], "z": int})]) as db:
         with db.write():

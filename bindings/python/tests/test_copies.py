@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
@@ -435,3 +436,112 @@ def test_a_killed_compaction_leaves_the_old_file_or_the_new_one(tmp_path, secret
     with crealm.open(path, **secret) as db:
         assert db.compact()
     assert not (tmp_path / "test.realm.tmp_compaction_space").exists()
+
+
+CHANGE_KEY = """
+import sys, crealm
+path, keys = sys.argv[1], [bytes([number]) * 64 for number in (1, 2)]
+for key in (None, *keys):
+    try:
+        db = crealm.open(path, key=key)
+    except crealm.Error:
+        continue
+    break
+print("ready", flush=True)
+while True:
+    db.change_key(key=keys[0], page_cipher="xchacha20")
+    db.change_key(key=keys[1], page_cipher="realm")
+    db.change_key(key=None)
+"""
+
+
+def test_what_a_killed_change_of_key_left_is_removed_by_the_next_open(tmp_path):
+    path, left = tmp_path / "test.realm", tmp_path / "test.realm.tmp_compaction_space"
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", ({"id": n, "name": "x" * 300, "age": 0} for n in range(20_000)))
+    found = 0
+    for number in range(20):
+        with subprocess.Popen([sys.executable, "-c", CHANGE_KEY, str(path)], stdout=subprocess.PIPE) as child:
+            child.stdout.readline()
+            time.sleep(0.02 + number * 0.013)
+            child.kill()
+        found += left.exists()
+        for key in (None, bytes([1]) * 64, bytes([2]) * 64):
+            try:
+                db = crealm.open(path, key=key)
+            except (crealm.WrongKeyError, crealm.CorruptFileError):
+                continue
+            break
+        with db:
+            assert len(db["Person"]) == 20_000 and db.verify() == []
+        assert not left.exists()
+        if found == 3:
+            return
+    # Where the disk is much faster, no kill may come at the right moment: a file of that name is removed all the same.
+    left.write_bytes(b"x")
+    crealm.open(path, key=key).close()
+    assert not left.exists()
+
+
+def test_who_only_reads_removes_nothing(tmp_path):
+    path, left = tmp_path / "test.realm", tmp_path / "test.realm.tmp_compaction_space"
+    crealm.open(path, schema=[PERSON]).close()
+    left.write_bytes(b"x")
+    for mode in ("r", "immutable", "snapshot"):
+        crealm.open(path, mode=mode).close()
+        assert left.exists()
+    crealm.open(path).close()
+    assert not left.exists()
+
+
+WITH_ANY_KEY = """
+import random, sys, time, crealm
+path, number, end = sys.argv[1], int(sys.argv[2]), time.monotonic() + float(sys.argv[3])
+keys, randomness, done = [None, bytes([1]) * 64, bytes([2]) * 64], random.Random(number), 0
+while time.monotonic() < end:
+    try:
+        db = crealm.open(path, key=randomness.choice(keys))
+    except (crealm.WrongKeyError, crealm.CorruptFileError):
+        continue
+    with db:
+        if number == 0:
+            key = randomness.choice(keys)
+            try:
+                cipher = {"page_cipher": randomness.choice(["xchacha20", "aes256gcm", "realm"])}
+                db.change_key(key=key, **(cipher if key else {}))
+                done += 1
+            except crealm.LockedError:
+                pass
+        else:
+            for _ in range(randomness.randrange(1, 6)):
+                with db.write():
+                    db["Person"].get(number).age += 1
+                    db["Person"].get(0).age += 1
+                done += 1
+                assert db["Person"].get(number).age == done
+    time.sleep(randomness.random() / 100)
+print(done)
+"""
+
+
+def test_keys_change_beside_writers(tmp_path):
+    """Three programs write, with whatever key opens the file, while a fourth changes key and form: no write is lost."""
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", ({"id": n, "name": "", "age": 0} for n in range(4)))
+    commands = [[sys.executable, "-c", WITH_ANY_KEY, str(path), str(number), "6"] for number in range(4)]
+    programs = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for command in commands]
+    done = [int(program.communicate()[0] or -1) for program in programs]
+    assert [program.returncode for program in programs] == [0] * 4 and min(done) > 0
+    opened = 0
+    for key in (None, bytes([1]) * 64, bytes([2]) * 64):
+        try:
+            db = crealm.open(path, key=key)
+        except (crealm.WrongKeyError, crealm.CorruptFileError):
+            continue
+        with db:
+            assert [person.age for person in db["Person"].sort("id")] == [sum(done[1:]), *done[1:]]
+            assert db.verify() == []
+        opened += 1
+    assert opened == 1
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_file()) == ["test.realm", "test.realm.lock"]

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -213,3 +214,163 @@ def test_a_top_array_behind_its_own_end_is_refused(tmp_path):
         with pytest.raises(crealm.CorruptFileError):
             crealm.open(path, **({} if mode == "w" else {"mode": mode})).close()
         assert path.read_bytes() == data
+
+
+NAMES = ["id", "name", "age"]
+
+
+@pytest.mark.parametrize("cipher", ["xchacha20", "aes256gcm", "realm"])
+def test_a_damaged_page_is_no_wrong_key(tmp_path, cipher):
+    """The program would ask its user for another key. Every page of the data is damaged, in turn."""
+    file, key = tmp_path / "secret.realm", bytes(range(64))
+    with crealm.open(file, schema=[PERSON], key=key, page_cipher=cipher) as db:
+        for first in range(0, 400, 100):
+            with db.write():
+                db.add_many("Person", [(id, "x" * 90 + str(id), id) for id in range(first, first + 100)], columns=NAMES)
+    whole, refused = file.read_bytes(), 0
+    # The pages before contain the key blocks of CRealm's form, or the first page of Realm's, which no other key opens.
+    for page in range(4 if cipher != "realm" else 2, len(whole) // 4096):
+        for at in (0, 100):
+            data = bytearray(whole)
+            data[page * 4096 + at] ^= 1
+            for mode in ("r", "rw", "immutable"):
+                file.write_bytes(data)
+                try:
+                    with crealm.open(file, mode=mode, key=key) as db:
+                        found = [(person.id, person.name, person.age) for person in db["Person"].sort("id")]
+                except crealm.CorruptFileError:
+                    refused += 1
+                else:
+                    assert found == [(id, "x" * 90 + str(id), id) for id in range(400)], (page, at, mode)
+    assert refused > 50
+
+
+def test_a_forged_top_array_shows_all_or_nothing(tmp_path):
+    """Each slot of the top array leads to other nodes of the file in turn, and the header to the top array of an older
+    version."""
+    file = tmp_path / "forged.realm"
+    with crealm.open(file, schema=[PERSON]) as db:
+        for first in range(0, 120, 20):
+            with db.write():
+                db.add_many("Person", [(id, f"number {id}", id) for id in range(first, first + 20)], columns=NAMES)
+    whole = file.read_bytes()
+    live = whole[23] & 1
+    (top,) = struct.unpack_from("<Q", whole, 8 * live)
+    width, count = (1 << (whole[top + 4] & 7)) >> 4, int.from_bytes(whole[top + 5 : top + 8], "big")
+    nodes = [at for at in range(24, len(whole) - 8, 8) if whole[at : at + 4] == b"AAAA"]
+    forged, versions = [], []
+    for slot in range(count):
+        at = top + 8 + slot * width
+        for node in nodes[slot % 5 :: 5]:
+            if node < 1 << 8 * width - 1:
+                forged.append(whole[:at] + node.to_bytes(width, "little") + whole[at + width :])
+    for node in nodes:
+        size = int.from_bytes(whole[node + 5 : node + 8], "big")
+        if node != top and whole[node + 4] & 0xC0 == 0x40 and size == count:
+            versions.append(whole[: 8 * live] + struct.pack("<Q", node) + whole[8 * live + 8 :])
+    assert len(forged) > 100 and versions
+    everything = [(id, f"number {id}", id) for id in range(120)]
+    refused = 0
+    for data in forged + versions:
+        for mode in ("immutable", "r", "rw"):
+            file.write_bytes(data)
+            (tmp_path / "forged.realm.lock").unlink(missing_ok=True)
+            try:
+                with crealm.open(file, mode=mode) as db:
+                    found = [(person.id, person.name, person.age) for person in db["Person"].sort("id")]
+                    # Older tables, which are whole, belong to an older version.
+                    assert found == everything[: len(found)] and len(found) % 20 == 0
+                    if mode == "rw":
+                        with db.write():
+                            db["Person"].create(id=-1, name="new", age=0)
+                        assert len(db["Person"]) == len(found) + 1
+            except crealm.CorruptFileError:
+                refused += 1
+        assert crealm.check(file, limit=2).result in ("faulty", "sound")
+    assert refused > len(forged)
+
+
+MANY_TIMES = """
+import resource, sys, crealm, crealm._arrow
+resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+with crealm.open(sys.argv[1], mode="immutable") as db:
+    row = db["Row"][0]
+    for call in (
+            lambda: row.to_json(), lambda: crealm._arrow.scan(db["Row"]._rows_handle(), "texts"), lambda: row.to_dict(),
+            lambda: len(db["Row"].where("ANY texts ==[c] 'b'")), lambda: crealm.check(sys.argv[1], limit=1)):
+        try:
+            call()
+        except (crealm.Error, MemoryError) as error:
+            print(type(error).__name__)
+        else:
+            print("done")
+    assert len(row.texts) == 200 and len(row.texts[199]) == int(sys.argv[2])
+print("end")
+"""
+
+
+def test_a_long_text_in_many_places_ends_no_process(tmp_path):
+    """Together the texts would need 3 GB, and the process may have one."""
+    sys.path.insert(0, str(Path(__file__).parents[3] / "Tests" / "Fuzz"))
+    import shared
+
+    class Row(crealm.Model):
+        texts: list[str]
+
+    file, size = tmp_path / "texts.realm", (1 << 24) - 16
+    with crealm.open(file, schema=[Row]) as db, db.write():
+        db.add(Row(texts=[f"{number:0100}" for number in range(200)]))
+    top = shared.load(file.read_bytes())
+    for slot in (3, 4, 5):
+        top.slots[slot] = shared.Node(0, 0)
+    (leaf,) = [node for node in shared.reachable(top) if node.count == 200 and node.slots]
+    leaf.slots[:] = [shared.Node(0x17, size, b"a" * (size - 1) + b"\0")] * 200
+    file.write_bytes(shared.save(top))
+    done = subprocess.run(
+        [sys.executable, "-c", MANY_TIMES, str(file), str(size - 1)],
+        env={**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0 and done.stdout.endswith("end\n"), done.stdout + done.stderr
+    assert done.stdout.split() == ["MemoryError", "Error", "MemoryError", "done", "done", "end"], done.stdout
+
+
+def test_a_list_that_claims_many_leaves_is_not_walked(tmp_path):
+    """Inner nodes that share one leaf claim thousands of leaves in some kilobytes. Deleting the object visits the leaves
+    to remove its links."""
+    sys.path.insert(0, str(Path(__file__).parents[3] / "Tests" / "Fuzz"))
+    import shared
+
+    class Row(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        many: list[Any]
+
+    file = tmp_path / "claims.realm"
+    with crealm.open(file, schema=[Row]) as db, db.write():
+        first = db.add(Row(id=1))
+        first.many = [None] * 2500 + [first] * 3 + [None] * 2500 + [7] * 17
+        db.add(Row(id=2, many=[first, None, 7]))
+    sound = file.read_bytes()
+    with crealm.open(file) as db:
+        with db.write():
+            db["Row"].get(1).delete()
+        assert db.verify() == [] and list(db["Row"].get(2).many) == [None, 7] and len(db["Row"]) == 1
+    top = shared.load(sound)
+    for slot in (3, 4, 5):
+        top.slots[slot] = shared.Node(0, 0)
+    total = shared.tagged(5020)
+    (inner,) = [node for node in shared.reachable(top) if node.flags & shared.INNER and node.slots[-1] == total]
+    leaf, per = inner.slots[-2], 5020 % 1000
+    while per < 1 << 17:
+        leaf = shared.Node.refs([shared.tagged(per)] + [leaf] * 100 + [shared.tagged(100 * per)], shared.INNER)
+        per *= 100
+    inner.slots[:] = leaf.slots
+    inner.count = len(inner.slots)
+    file.write_bytes(shared.save(top) + bytes(4096 * 20))
+    with crealm.open(file) as db:
+        # The words are those of the walk that removes links; the later walk that frees the nodes has others.
+        with pytest.raises(crealm.CorruptFileError, match="a node stands in more than one place"), db.write():
+            db["Row"].get(1).delete()
+        assert len(db["Row"]) == 2

@@ -499,6 +499,41 @@ def test_long_chains(db):
     assert len(repr(first)) < 1000 and len(first.to_json(depth=10**6)) < 100_000
 
 
+def test_circles_are_updated_by_primary_key(path):
+    """Each object comes once, however many ways lead to it."""
+
+    class Node(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        value: int
+        next: Optional["Node"]
+        many: List["Node"]
+        by: Dict[str, "Node"]
+        any: Any
+
+    def circle(count, value):
+        nodes = [Node(id=id, value=value) for id in range(count)]
+        for id, node in enumerate(nodes):
+            node.next, node.many = nodes[(id + 1) % count], [node, nodes[(id + 2) % count], node]
+            node.by, node.any = {"a": nodes[id * 7 % count]}, [nodes[0], {"last": nodes[-1]}]
+        return nodes[0]
+
+    with crealm.open(path, schema=[Node]) as db:
+        for value, count, update in ((1, 50, None), (2, 50, "all"), (3, 50, "modified"), (4, 3000, "modified")):
+            with db.write():
+                db.add(circle(count, value), **({"update": update} if update else {}))
+            assert len(db[Node]) == count and db[Node].sum("value") == count * value
+            assert all(node.next.id == (node.id + 1) % count and len(node.many) == 3 for node in db[Node])
+            assert all(node.any[1]["last"].id == count - 1 for node in db[Node])
+        row = {"id": 1, "value": 5}
+        row["next"] = row
+        with db.write():
+            db.add_many(Node, [row], update="modified")
+        assert db[Node].get(1).next == db[Node].get(1) and len(db[Node]) == 3000
+        with pytest.raises(crealm.DuplicateKeyError), db.write():
+            db.add(circle(3, 9))
+        assert db[Node].sum("value") == 4 * 3000 + 1
+
+
 def test_what_cannot_be_added(db, tmp_path):
     with db.write():
         db.add(Person(id=1, name="Ann"))

@@ -155,6 +155,26 @@ def test_pages_are_small_where_values_are_large(path, calls):
         assert calls["data"] >= 200 * 100_000 // (2 * _pages._MOST_BYTES)
 
 
+@pytest.mark.parametrize(
+    "place, error", [("fetch", MemoryError()), ("fetch", crealm.Error("", code=1003)), ("values", MemoryError())])
+def test_values_are_read_one_by_one_where_memory_is_short(path, monkeypatch, place, error):
+    with crealm.open(path, schema=[crealm.ClassSchema("Blob", {"data": bytes})]) as db:
+        with db.write():
+            for number in range(100):
+                db["Blob"].create(data=bytes([number]) * 1000)
+        whole, tries = getattr(_pages._arrow, place), []
+
+        def short(*arguments):
+            if arguments[-1] == ["data"] or getattr(arguments[-1], "format", None) == "z":
+                tries.append(arguments)
+                raise error
+            return whole(*arguments)
+
+        monkeypatch.setattr(_pages._arrow, place, short)
+        assert [blob.data[0] for blob in db["Blob"]] == list(range(100))
+        assert len(tries) == 1
+
+
 @pytest.mark.parametrize("loop", LOOPS)
 def test_changes_while_a_loop_runs(cats, loop):
     """The rest of the page also shows the current values."""

@@ -1467,6 +1467,33 @@ def test_a_check_that_is_not_valid_any_more_has_no_effect(path):
             db["A"][0].delete()
 
 
+def test_a_removed_property_takes_its_checks_along(path):
+    """A later property of the same name begins without them."""
+    whole = crealm.ClassSchema("A", {"id": int, "v": int, "w": int}, primary_key="id")
+    linked = crealm.ClassSchema("B", {"to": "A", "x": int})
+    with crealm.open(path, schema=[whole, linked]) as db, db.write():
+        db["A"].create(id=1, v=5, w=5)
+        db.set_rules("A", {"checks": [{"name": "v.min", "condition": "v >= 3"}, "v < 10 OR w < 10", "w >= 0"]})
+        db.set_rules("B", {"checks": ["x >= 0", "to == NULL OR to.v > 0"]})
+
+    def checks(db, name):
+        return [check if isinstance(check, str) else check["condition"] for check in db.rules(name).get("checks", [])]
+
+    without = crealm.ClassSchema("A", {"id": int, "w": int}, primary_key="id")
+
+    def remove(old, new, version):
+        new.remove_property("A", "v")
+
+    with crealm.open(path, schema=[without, linked], schema_version=2, migrate=remove) as db:
+        assert checks(db, "A") == ["w >= 0"] and checks(db, "B") == ["x >= 0"] and db.broken_rules() == []
+    with crealm.open(path, schema=[whole, linked], schema_version=3, migrate=lambda old, new, version: None) as db:
+        assert checks(db, "A") == ["w >= 0"] and checks(db, "B") == ["x >= 0"] and db.broken_rules() == []
+        with db.write():
+            db["B"].create(to=db["A"].create(id=2, v=-1, w=50), x=1)
+        with pytest.raises(crealm.RuleBroken), db.write():
+            db["A"].get(2).w = -1
+
+
 def test_a_null_that_a_batch_gives_counts_instead_of_the_rule(path):
     class Row(crealm.Model):
         k: int = crealm.field(primary_key=True)

@@ -435,3 +435,29 @@ def test_the_sign_of_a_decimal_zero_is_kept(tmp_path):
         assert db.verify() == []
     texts = [str(value) for value in values]
     assert seen == [("-0" if id == 0 else text, texts[: id + 1], [text]) for id, text in enumerate(texts)]
+
+
+def test_sets_of_any_keep_every_nan_where_realm_has_it(path):
+    """Before all numbers, those without a sign first, in any order of insertion; none makes the file faulty."""
+
+    class Bag(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        set: typing.Set[typing.Any]
+
+    negative = struct.unpack("<d", struct.pack("<Q", 0xFFF8_0000_0000_0000))[0]
+    decimals = [Decimal(text) for text in ("NaN", "-NaN", "sNaN", "-Infinity", "5")]
+    values = [float("nan"), negative, *decimals, float("-inf"), -1, 0.0]
+    with crealm.open(path, schema=[Bag]) as db:
+        with db.write():
+            for id, order in enumerate((values, values[::-1])):
+                bag = db.add(Bag(id=id))
+                for value in order:
+                    bag.set.add(value)
+        sets = [[repr(value) for value in bag.set] for bag in db[Bag].sort("id")]
+        assert len(sets[0]) == len(sets[1]) and db.verify() == []
+        numbers = [value for value in db[Bag].get(0).set if isinstance(value, (float, Decimal))]
+        nans = [value for value in numbers if (value.is_nan() if isinstance(value, Decimal) else math.isnan(value))]
+        signs = [value.is_signed() if isinstance(value, Decimal) else math.copysign(1, value) < 0 for value in nans]
+        assert signs == sorted(signs) and True in signs and False in signs
+        assert [repr(value) for value in nans] == sets[0][: len(nans)]
+    assert crealm.check(path).result == "sound"

@@ -71,6 +71,7 @@ extension Group {
             case .removeProperty(let objectSchema, let property):
                 if let table = try table(named: objectSchema.tableName), let column = table.column(named: property.name)
                 {
+                    try removeChecks(naming: column.key, of: table)
                     try table.removeColumn(column.key)
                 }
             case .addIndex, .removeIndex: try applyIndex(change)
