@@ -26,7 +26,7 @@ extension ResultSet {
     /// Indices in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group
-        return try group.store.during(.querying) { () throws(RealmError) in try orderedPlaces(content, group) }
+        return try group.query { () throws(RealmError) in try orderedPlaces(content, group) }
     }
 
     private func orderedPlaces(_ content: CollectionContent, _ group: Group) throws(RealmError) -> [Int] {
