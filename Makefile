@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go jvm test-jvm test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go jvm test-jvm test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words test-sync demo-sync
 
 all: lib
 
@@ -203,6 +203,18 @@ test-live: lib
 ##   make test-simulation            simulated machines, long
 test-simulation: lib
 	@Tests/Simulation/run.sh $(LIB) --long
+
+##   make test-sync                  synchronisation: simulated devices; a real PostgreSQL where it is installed; killed devices, long
+test-sync: lib
+	@Scripts/need.sh python3 pytest
+	@Scripts/sync-tools.sh
+	@Tests/Sync/run.sh $(LIB) --long
+
+##   make demo-sync                  two programs, a SQL client and a laptop that was offline share objects
+demo-sync: lib
+	@Scripts/need.sh python3 pytest
+	@Scripts/sync-tools.sh
+	@$(PYTHON) examples/sync/demo.py
 
 ##   make test-encryption            both encrypted forms, long
 test-encryption: lib

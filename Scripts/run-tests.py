@@ -46,6 +46,7 @@ def all_parts(fixtures):
         "Python (files e to z)": [PYTHON, "-m", "pytest", "-q", *python_tests("e", "z")],
         "C programs": ["Scripts/run-c-tests.sh"],
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
+        "synchronisation (short)": ["Tests/Sync/run.sh", LIBRARY],
         "mutated files (short)": ["env", f"KEEP_LIBRARY={LIBRARY}", "Tests/Fuzz/run.sh", fixtures, option("FUZZ_COUNT", "600"), "7000000"],
         "shared nodes (short)": [PYTHON, "Tests/Fuzz/shared.py", LIBRARY, option("SHARED_COUNT", "150"), "1", "--also", "10589"],
         "checks beside the independent checkers (short)": [PYTHON, "Tests/Fuzz/checkers.py", LIBRARY, fixtures, option("CHECKERS_COUNT", "120"), "1"],

@@ -1407,6 +1407,98 @@ typedef struct crealm_value_location {
 RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_key_t property,
                                    size_t index, crealm_value_location_t** out_location);
 
+/* ------------------------------------------------------------------------------------------------
+ * Synchronisation
+ *
+ * Many copies of a file exchange their changes through a hub, a PostgreSQL database. The library makes the
+ * requests and applies the replies; the program sends a request by calling the function of the hub with its
+ * body as the only argument (SELECT crealm.push($1::json)), and passes what it returns.
+ * docs/sync.md describes the protocol, the conflicts and what a file promises meanwhile.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** An error number beside those of realm_errno_e (category RUNTIME): the hub reports an error, or its reply is
+ *  not valid. The file is as before the reply. The message says what is wrong. */
+#define CREALM_ERR_SYNC 9007
+
+/** Begins to mark the changes of a file, in the commits that make them. All objects that the file has count as
+ *  changes that the hub may not know. The file stays synchronised until crealm_sync_disable(), in all programs
+ *  that write it with this library. What realm-core writes is found and compared with the hub.
+ *
+ *  options: [optional]; JSON: {"classes": ["Person"], "clock_offset": 0}. classes: those to synchronise; without
+ *           it, all classes that are not embedded. clock_offset: milliseconds that are added to the clock of
+ *           the system, which decides between conflicting changes.
+ *  Thread:  confined.
+ *  Errors:  [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is
+ *           synchronised already, and for classes that are embedded or have no primary key; NO_SUCH_TABLE;
+ *           MALFORMED_JSON, INVALID_ARGUMENT for invalid options; file errors. */
+RLM_API bool crealm_sync_enable(realm_t* realm, const char* options);
+
+/** Ends synchronisation: removes the marks, also of changes that were not sent, and all that the file knows of
+ *  its hub. The objects stay.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is not
+ *          synchronised; file errors. */
+RLM_API bool crealm_sync_disable(realm_t* realm);
+
+/** The state of synchronisation as JSON; free with realm_free(). {"enabled": false} for a file that is not
+ *  synchronised; otherwise the members device, hub, cursor, batch, clock, inflight (bytes of the batch that the
+ *  hub has not acknowledged), pending (objects with unsent changes), classes and refused.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; NOT_SUPPORTED for a state that a later version wrote. */
+RLM_API char* crealm_sync_status(realm_t* realm);
+
+/** A request to the hub. */
+typedef struct crealm_sync_request {
+    const char* function; /* its name: "hello", "push" or "pull" */
+    const char* body;     /* JSON, with a zero byte behind */
+    size_t size;          /* bytes of the body, without the zero byte */
+} crealm_sync_request_t;
+
+/** The next request of an exchange with the hub. A request with changes is stored in the file before it is
+ *  returned; it is repeated byte for byte until the hub has acknowledged it.
+ *
+ *  out_request: receives the request; free with realm_free(). NULL: the exchange is complete. The file shows a
+ *               checkpoint of the hub, and has no unsent changes. The next call begins a new exchange.
+ *  Thread:      confined.
+ *  Errors:      [realm]; ILLEGAL_OPERATION for a file that is not synchronised, and while the reply to the last
+ *               request is due; WRONG_TRANSACTION_STATE in a write transaction; file errors. */
+RLM_API bool crealm_sync_next_request(realm_t* realm, crealm_sync_request_t** out_request);
+
+/** Applies the reply to the last request in one write transaction. Observers are notified as of any commit.
+ *
+ *  out_events: [optional]; receives JSON, an array of what the program should know: objects with the members
+ *              event ("refused", "overruled", "merged", "forked", "moved", "compared", "overwritten"), class,
+ *              key, detail and count; free with realm_free().
+ *  Thread:     confined.
+ *  Errors:     [realm]; CREALM_ERR_SYNC; MALFORMED_JSON; ILLEGAL_OPERATION when no reply is due;
+ *              CREALM_ERR_RULE_BROKEN when rows of the hub break a rule of the file;
+ *              WRONG_TRANSACTION_STATE in a write transaction; file errors. After an error the file is as
+ *              before, and the exchange begins again. */
+RLM_API bool crealm_sync_apply_reply(realm_t* realm, const char* reply, size_t size, char** out_events);
+
+/** Forgets a request whose reply does not come, for instance because the connection was lost. The next request
+ *  begins a new exchange.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]. */
+RLM_API bool crealm_sync_reset(realm_t* realm);
+
+/** Lets the next exchange compare all objects with the hub.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; ILLEGAL_OPERATION for a file that is not synchronised; WRONG_TRANSACTION_STATE in a write
+ *          transaction; file errors. */
+RLM_API bool crealm_sync_compare(realm_t* realm);
+
+/** Removes the list of changes that the hub refused.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; ILLEGAL_OPERATION for a file that is not synchronised; WRONG_TRANSACTION_STATE in a write
+ *          transaction; file errors. */
+RLM_API bool crealm_sync_forget_refused(realm_t* realm);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,8 +8,8 @@
 /// 2. `Boundary/EntryPoints.swift` is the only way to the object behind a handle.
 /// 3. This layer does not access nodes, leaves or trees.
 ///
-/// May use: Grouping, Exchange, Blobs, Updates, Objects, Rescue, ObjectStore, Scheduling, Examination, Notifications,
-/// Rules, Conditions, Language, Schema, Transactions, Tables, Elements, Crypto, Platform, Basics.
+/// May use: Sync, Grouping, Exchange, Blobs, Updates, Objects, Rescue, ObjectStore, Scheduling, Examination,
+/// Notifications, Rules, Conditions, Language, Schema, Transactions, Tables, Elements, Crypto, Platform, Basics.
 ///
 /// Folders:
 /// - `Boundary` may use: CRealm.

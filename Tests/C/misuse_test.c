@@ -1074,6 +1074,50 @@ static void wrong_rule_handles(void) {
     }
     CHECK(!broken);
 }
+/* Functions of synchronisation, with wrong handles and arguments, on a file that is not synchronised. */
+static void wrong_sync_calls(void) {
+    crealm_sync_request_t* request = (crealm_sync_request_t*)&request;
+    char* events = (char*)&events;
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing) WORKS(realm_begin_write(realm));
+        REFUSED(K_REALM, realm_t, crealm_sync_enable(h, NULL));
+        REFUSED(K_REALM, realm_t, crealm_sync_disable(h));
+        REFUSED(K_REALM, realm_t, crealm_sync_status(h));
+        REFUSED(K_REALM, realm_t, crealm_sync_next_request(h, &request));
+        REFUSED(K_REALM, realm_t, crealm_sync_apply_reply(h, "{}", 2, &events));
+        REFUSED(K_REALM, realm_t, crealm_sync_reset(h));
+        REFUSED(K_REALM, realm_t, crealm_sync_compare(h));
+        REFUSED(K_REALM, realm_t, crealm_sync_forget_refused(h));
+        if (writing) {
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_enable(realm, NULL));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_disable(realm));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_next_request(realm, &request));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_compare(realm));
+            WORKS(realm_rollback(realm));
+        }
+    }
+    CHECK(!request && !events);
+    FAILS(RLM_ERR_MALFORMED_JSON, crealm_sync_enable(realm, "{"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_enable(realm, "[]"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_enable(realm, "{\"other\": 1}"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_enable(realm, "{\"classes\": 1}"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_enable(realm, "{\"classes\": [1]}"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_enable(realm, "{\"clock_offset\": \"1\"}"));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, crealm_sync_enable(realm, "{\"classes\": [\"nobody\"]}"));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_disable(realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_next_request(realm, &request));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_next_request(realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_apply_reply(realm, NULL, 0, &events));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_apply_reply(realm, "{}", SIZE_MAX, &events));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_apply_reply(realm, "{}", 2, &events));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_apply_reply(realm, "{}", 2, NULL));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_compare(realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_sync_forget_refused(realm));
+    WORKS(crealm_sync_reset(realm));
+    char* status = crealm_sync_status(realm);
+    CHECK(status && !strcmp(status, "{\"enabled\":false}"));
+    realm_free(status);
+}
 /* NULL, unknown keys and names, and texts that are not UTF-8. */
 static void wrong_rule_arguments(void) {
     const char *names[] = {"s"}, *two[] = {"i_n", "s_n"}, *turned[] = {"s_n", "i_n"}, *other[] = {"i"}, *nobody[] = {"nobody"};
@@ -4219,6 +4263,7 @@ int main(int argc, char** argv) {
     run("wrong arguments: queries", wrong_query_arguments);
     run("wrong additions", wrong_additions);
     run("wrong handles: rules, savepoints", wrong_rule_handles);
+    run("wrong calls: synchronisation", wrong_sync_calls);
     run("wrong arguments: rules", wrong_rule_arguments);
     run("wrong savepoints", wrong_savepoints);
     run("wrong references", wrong_references);

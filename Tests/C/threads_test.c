@@ -147,6 +147,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     struct ArrowArrayStream columns;
     struct ArrowArray rows;
     const char* names[1] = {"number"};
+    crealm_sync_request_t* request = NULL;
     crealm_broken_rules_t* broken = NULL;
     uint32_t savepoint = 0;
     switch (which) {
@@ -328,6 +329,14 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_object_find_by_unique(t->realm, class_key, names, &v, 1, &flag))
         CALL(crealm_object_set_if_version(t->object, number, v, 0, &flag))
         CALL(crealm_object_get_computed(t->object, "x", &v))
+        CALL(crealm_sync_enable(t->realm, NULL))
+        CALL(crealm_sync_disable(t->realm))
+        CALL(crealm_sync_status(t->realm))
+        CALL(crealm_sync_next_request(t->realm, &request))
+        CALL(crealm_sync_apply_reply(t->realm, "{}", 2, NULL))
+        CALL(crealm_sync_reset(t->realm))
+        CALL(crealm_sync_compare(t->realm))
+        CALL(crealm_sync_forget_refused(t->realm))
         CALL(crealm_begin_savepoint(t->realm, &savepoint))
         CALL(crealm_release_savepoint(t->realm, 1))
         CALL(crealm_rollback_savepoint(t->realm, 1))

@@ -40,7 +40,7 @@ func categories(of code: Int32) -> UInt32 {
     case 1007, 1008, 1017...1024, 2012, 9001...9003, 9005: return runtime | file
     case 1999: return runtime | system
     case 1009, 2021, 3000...3023: return logic | invalid
-    case 1000...1998, 9004, 1_000_000: return runtime
+    case 1000...1998, 9004, 9007, 1_000_000: return runtime
     case 2000...2999, 9006: return logic
     case 4201, 4203: return 0x142
     default: return 0

@@ -63,6 +63,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case versionGone = 9005
         /// `CREALM_ERR_RULE_BROKEN`
         case ruleBroken = 9006
+        /// `CREALM_ERR_SYNC`
+        case syncFailed = 9007
     }
 
     /// The error number.

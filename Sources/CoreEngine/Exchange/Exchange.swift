@@ -17,5 +17,5 @@
 ///    field.
 /// 2. A struct of the interface is released once, by its own `release`. `release` is nil in a released or moved struct.
 ///
-/// May use: Objects, ObjectStore, Rules, Scan, Schema, Transactions, Tables, Elements, Basics.
+/// May use: Objects, ObjectStore, Rules, Scan, Schema, Texts, Transactions, Tables, Elements, Basics.
 enum Exchange {}

@@ -16,6 +16,6 @@
 /// 3. Loops over objects read leaves in place: no allocation and no reference counting per object, except for values
 ///    that an expression computes.
 ///
-/// May use: Exchange, Notifications, Objects, ObjectStore, Query, Conditions, Scan, Language, Transactions, Tables,
+/// May use: Exchange, Notifications, Objects, ObjectStore, Query, Conditions, Scan, Language, Texts, Transactions, Tables,
 /// Crypto, Basics.
 enum Grouping {}

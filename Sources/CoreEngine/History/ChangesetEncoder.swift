@@ -29,6 +29,18 @@ final class ChangesetEncoder: MutationLog {
     /// logged.
     private var newest: [Int64] = []
 
+    /// A value that was set to the old one plus `delta`. The changeset has a `set` instruction for it, too.
+    struct Addition {
+        let table: TableKey
+        let object: ObjKey
+        let column: ColKey
+        let delta: Int64
+    }
+
+    /// The additions so far; empty while `notesAdditions` is false.
+    private(set) var additions: [Addition] = []
+    var notesAdditions = false
+
     /// - Parameter memory: the first buffer; more memory is allocated as needed.
     init(_ memory: HiddenMemory) {
         self.memory = memory
@@ -53,6 +65,8 @@ final class ChangesetEncoder: MutationLog {
         setColumn = .null
         selectedCollection = nil
         newest.removeAll(keepingCapacity: true)
+        additions.removeAll()
+        notesAdditions = false
     }
 
     // MARK: Savepoints
@@ -61,12 +75,13 @@ final class ChangesetEncoder: MutationLog {
     struct Mark {
         fileprivate let count: Int
         fileprivate let newest: [Int64]
+        fileprivate let additions: Int
     }
 
     /// Ends the current selections, so that the instructions after the mark do not depend on them.
     func mark() -> Mark {
         deselect()
-        return Mark(count: count, newest: newest)
+        return Mark(count: count, newest: newest, additions: additions.count)
     }
 
     /// Removes the instructions after a mark.
@@ -74,6 +89,7 @@ final class ChangesetEncoder: MutationLog {
         deselect()
         if shortage == nil { count = mark.count }
         newest = mark.newest
+        if additions.count > mark.additions { additions.removeSubrange(mark.additions...) }
     }
 
     private func deselect() {
@@ -233,6 +249,11 @@ final class ChangesetEncoder: MutationLog {
             buffer.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self)
         )
         put(object.raw)
+    }
+
+    override func integerAdded(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ delta: Int64) {
+        guard notesAdditions, !isNewest(table, object) else { return }
+        additions.append(Addition(table: table, object: object, column: column, delta: delta))
     }
 
     override func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {

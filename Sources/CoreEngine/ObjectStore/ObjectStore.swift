@@ -13,8 +13,8 @@
 /// 2. A `Realm` belongs to its scheduler's thread: a call on another thread gets an error, not a data race. A call on a
 ///    closed Realm gets an error, never a trap.
 ///
-/// May use: Scheduling, Examination, Notifications, Rules, Query, Conditions, Schema, Transactions, Tables, Elements,
-/// Storage, Crypto, Platform, Basics.
+/// May use: Scheduling, Examination, Notifications, Marks, Rules, Query, Conditions, Schema, Transactions, Tables,
+/// Elements, Storage, Crypto, Platform, Basics.
 ///
 /// Folders:
 /// - `Copies` may use: Live, Objects, Schema.

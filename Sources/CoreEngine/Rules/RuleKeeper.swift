@@ -39,7 +39,9 @@ package struct RuleKeeper {
         try addOwners(touched)
         let all = touched.all.filter { !$0.rules.atCommit.isEmpty }
         // Times and revisions come first, because checks may concern them; a refusal takes them back.
-        let savepoint = all.contains { $0.rules.isStamped } ? try transaction.beginSavepoint(isOwn: true) : 0
+        let savepoint =
+            !transaction.isApplying && all.contains { $0.rules.isStamped }
+            ? try transaction.beginSavepoint(isOwn: true) : 0
         do throws(RealmError) {
             if savepoint > 0 {
                 for one in all { if let table = try group.table(one.rules.key) { try stamp(table, one) } }

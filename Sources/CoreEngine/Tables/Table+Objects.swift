@@ -362,6 +362,8 @@ extension Table {
         guard case .int(let value) = old else {
             throw RealmError(.illegalOperation, "Property \(describe(column)) holds no integer to add to")
         }
-        return try set(key, column, .int(value &+ delta))
+        guard try set(key, column, .int(value &+ delta)) else { return false }
+        logSlot.integerAdded(self.key, key, column.key, delta)
+        return true
     }
 }

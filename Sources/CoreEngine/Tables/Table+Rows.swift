@@ -62,10 +62,16 @@ extension Table {
 
     // MARK: Rows of tables that are not classes
 
-    /// Stores an integer at a key that the caller chose, in a table with one column. Observers are not told.
+    /// Stores an integer at a key that the caller chose, in a table without indexes. Its other columns get
+    /// their defaults. Observers are not told.
     func place(_ integer: Int64, at key: ObjKey, _ column: ColumnFacts) throws(RealmError) {
         if try rows.set(key, column.key.index, .int(integer)) { return }
         _ = try rows.insert(key, initial: (column.key.index, .int(integer)))
+    }
+
+    /// Stores a value in a row that `place` added. Observers are not told.
+    func setPlaced(_ key: ObjKey, _ column: ColumnFacts, _ value: Mixed) throws(RealmError) {
+        _ = try rows.set(key, column.key.index, try store.stable(value))
     }
 
     /// Removes a row that `place` added.

@@ -46,6 +46,9 @@ class MutationLog {
 
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {}
 
+    /// The value that was set last is the old one plus `delta`. Follows `valueSet`.
+    func integerAdded(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ delta: Int64) {}
+
     func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {}
 
     /// An element was inserted into the collection of a property.
@@ -100,6 +103,10 @@ final class MutationLogSlot {
 
     @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         ofValues?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
+    }
+
+    @inline(__always) func integerAdded(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ delta: Int64) {
+        ofValues?._withUnsafeGuaranteedRef { $0.integerAdded(table, object, column, delta) }
     }
 
     /// Runs `body` without logging the values that it sets: no observer is notified of them.

@@ -263,6 +263,16 @@ package final class Transaction {
         }
     }
 
+    /// The integers of the write in progress that were changed by adding.
+    var additions: [ChangesetEncoder.Addition] { encoder?.additions ?? [] }
+
+    /// The write in progress stores what a hub sent: it is not marked as this device's own change, and no time or
+    /// revision is stamped.
+    package var isApplying = false
+
+    /// What the layer Sync remembers between a request and its reply.
+    package var syncState: AnyObject?
+
     /// Ends a transaction that only reads.
     func endReading() { close() }
 
@@ -306,7 +316,9 @@ package final class Transaction {
             try group.readRules()
             store.beginWrite(slabCommitted: database.takeSlab(), recent: database.recent.places(before: version))
             encoder.reset()
+            encoder.notesAdditions = try group.table(named: MarkNames.settings) != nil
             group.log = encoder
+            isApplying = false
             damage = nil
             stage = .writing
             return before != version

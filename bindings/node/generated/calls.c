@@ -4750,6 +4750,153 @@ out:
     return result;
 }
 
+static napi_value call_crealm_sync_enable(napi_env env, napi_callback_info info) {
+    napi_value argument[2], result = NULL;
+    struct addon* addon = arguments(env, info, 2, argument, NULL);
+    if (!addon)
+        return NULL;
+    struct scratch scratch;
+    scratch_begin(&scratch);
+    void* p0 = NULL;
+    const char* p1 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    if (!text_argument(addon, &scratch, argument[1], true, &p1))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_enable(p0, p1);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    scratch_end(&scratch);
+    return result;
+}
+
+static napi_value call_crealm_sync_disable(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_disable(p0);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    return result;
+}
+
+static napi_value call_crealm_sync_status(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    enter(addon);
+    const char* text = crealm.crealm_sync_status(p0);
+    leave(addon);
+    result = owned_text(addon, (char*)text);
+out:
+    return result;
+}
+
+static napi_value call_crealm_sync_apply_reply(napi_env env, napi_callback_info info) {
+    napi_value argument[3], result = NULL;
+    struct addon* addon = arguments(env, info, 3, argument, NULL);
+    if (!addon)
+        return NULL;
+    struct scratch scratch;
+    scratch_begin(&scratch);
+    void* p0 = NULL;
+    const char* p1 = NULL;
+    uint64_t p2 = 0;
+    char* p3 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    if (!text_argument(addon, &scratch, argument[1], false, &p1))
+        goto out;
+    if (!unsigned_argument(addon, argument[2], SIZE_MAX, &p2))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_apply_reply(p0, p1, (size_t)p2, &p3);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+    result = owned_text(addon, p3);
+out:
+    scratch_end(&scratch);
+    return result;
+}
+
+static napi_value call_crealm_sync_reset(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_reset(p0);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    return result;
+}
+
+static napi_value call_crealm_sync_compare(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_compare(p0);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    return result;
+}
+
+static napi_value call_crealm_sync_forget_refused(napi_env env, napi_callback_info info) {
+    napi_value argument[1], result = NULL;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    if (!addon)
+        return NULL;
+    void* p0 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_forget_refused(p0);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    return result;
+}
+
 const struct function generated_functions[] = {
     {"realm_get_library_version", call_realm_get_library_version},
     {"realm_get_version_id", call_realm_get_version_id},
@@ -4964,5 +5111,12 @@ const struct function generated_functions[] = {
     {"crealm_recover_deleted", call_crealm_recover_deleted},
     {"crealm_config_set_version_slot", call_crealm_config_set_version_slot},
     {"crealm_config_get_version_slot", call_crealm_config_get_version_slot},
+    {"crealm_sync_enable", call_crealm_sync_enable},
+    {"crealm_sync_disable", call_crealm_sync_disable},
+    {"crealm_sync_status", call_crealm_sync_status},
+    {"crealm_sync_apply_reply", call_crealm_sync_apply_reply},
+    {"crealm_sync_reset", call_crealm_sync_reset},
+    {"crealm_sync_compare", call_crealm_sync_compare},
+    {"crealm_sync_forget_refused", call_crealm_sync_forget_refused},
 };
 const size_t generated_function_count = COUNT_OF(generated_functions);

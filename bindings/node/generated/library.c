@@ -305,5 +305,13 @@ const char* const library_names[] = {
     "crealm_config_set_version_slot",
     "crealm_config_get_version_slot",
     "crealm_value_location",
+    "crealm_sync_enable",
+    "crealm_sync_disable",
+    "crealm_sync_status",
+    "crealm_sync_next_request",
+    "crealm_sync_apply_reply",
+    "crealm_sync_reset",
+    "crealm_sync_compare",
+    "crealm_sync_forget_refused",
 };
 const size_t library_count = COUNT_OF(library_names);

@@ -306,6 +306,14 @@ struct library {
     __typeof__(&crealm_config_set_version_slot) crealm_config_set_version_slot;
     __typeof__(&crealm_config_get_version_slot) crealm_config_get_version_slot;
     __typeof__(&crealm_value_location) crealm_value_location;
+    __typeof__(&crealm_sync_enable) crealm_sync_enable;
+    __typeof__(&crealm_sync_disable) crealm_sync_disable;
+    __typeof__(&crealm_sync_status) crealm_sync_status;
+    __typeof__(&crealm_sync_next_request) crealm_sync_next_request;
+    __typeof__(&crealm_sync_apply_reply) crealm_sync_apply_reply;
+    __typeof__(&crealm_sync_reset) crealm_sync_reset;
+    __typeof__(&crealm_sync_compare) crealm_sync_compare;
+    __typeof__(&crealm_sync_forget_refused) crealm_sync_forget_refused;
 };
 
 extern struct library crealm;

@@ -353,7 +353,9 @@ DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 OPTIONAL = frozenset(
     {
         "crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults",
-        "crealm_recover_deleted", "crealm_salvage", "crealm_value_location",
+        "crealm_recover_deleted", "crealm_salvage", "crealm_sync_apply_reply", "crealm_sync_compare",
+        "crealm_sync_disable", "crealm_sync_enable", "crealm_sync_forget_refused", "crealm_sync_next_request",
+        "crealm_sync_reset", "crealm_sync_status", "crealm_value_location",
     }
 )
 
@@ -432,6 +434,14 @@ TABLE = [
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),
     ("crealm_set_pin_warning", None, [c_uint64], QUICK),
+    ("crealm_sync_apply_reply", c_bool, [c_void_p, c_char_p, c_size_t, POINTER(c_void_p)], BLOCKING + MOVES),
+    ("crealm_sync_compare", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("crealm_sync_disable", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("crealm_sync_enable", c_bool, [c_void_p, c_char_p], BLOCKING + MOVES),
+    ("crealm_sync_forget_refused", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("crealm_sync_next_request", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING + MOVES),
+    ("crealm_sync_reset", c_bool, [c_void_p], QUICK),
+    ("crealm_sync_status", c_void_p, [c_void_p], BLOCKING),
     ("crealm_value_location", c_bool, [c_void_p, c_int64, c_size_t, POINTER(c_void_p)], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
@@ -555,6 +565,7 @@ TABLE = [
     ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_list_to_results", c_void_p, [c_void_p], QUICK),
+    ("realm_object_add_int", c_bool, [c_void_p, c_int64, c_int64], QUICK),
     (
         "realm_object_add_notification_callback",
         c_void_p,

@@ -67,6 +67,7 @@ from .versions import PinnedVersion
 from .writing import AsyncBlock, AsyncWrite, WriteCall
 
 if TYPE_CHECKING:
+    from .sync import Sync
     from .models import Model
 
 M = TypeVar("M", bound="Model")
@@ -187,6 +188,13 @@ class Database(Session):
         except Error:
             return text(self)
 
+    @property
+    def sync(self) -> "Sync":
+        """Synchronisation with other copies of the file through a PostgreSQL database: see the module `sync`."""
+        from .sync import Sync
+
+        return Sync(self)
+
     # Moving on
 
     def write(self, *, timeout: Union[float, None, "Unchanged"] = UNCHANGED) -> "Write":
@@ -253,6 +261,18 @@ class Database(Session):
         for key, value in values.items():
             obj[key] = value
         return True
+
+    def increment(self, obj: Object, name: str, by: int = 1) -> None:
+        """Adds to an integer property, inside a write. In a synchronised file the sums of all devices add up, while of
+        values that are set the last one wins. Sums wrap around at 64 bits. UsageError if the
+        property holds no integer.
+        """
+        bound = obj._bound()
+        facts = bound.find(name)
+        self._require_write(f"{bound.name}.{name}")
+        if not -(1 << 63) <= operator.index(by) < 1 << 63:
+            raise OutOfRange(f"{by} has more than 64 bits")
+        obj._handle.call(c.check, lib.realm_object_add_int, facts.key, by)
 
     def interrupt(self) -> None:
         """Ends a long call of the database on its thread: a query, verify(), backup(), compact() or the wait for

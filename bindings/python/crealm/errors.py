@@ -242,6 +242,11 @@ class RuleBroken(ConstraintError):
     object and the rule."""
 
 
+class SyncError(Error):
+    """The hub reports an error, its reply is not valid, or it cannot be reached: see `sync`. The file is as before. The
+    changes that were not sent are kept."""
+
+
 class VersionGone(FileError):
     """The file no longer has the version before the newest one, or parts of that version are overwritten: see
     open(slot="previous")."""
@@ -366,6 +371,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     9004: Interrupted,
     9005: VersionGone,
     9006: RuleBroken,
+    9007: SyncError,
 }
 
 

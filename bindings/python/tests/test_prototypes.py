@@ -80,7 +80,8 @@ def test_table_is_sorted_and_complete():
     assert names == sorted(names) and len(set(names)) == len(names)
     assert _prototypes.OPTIONAL <= set(names)
     used = set()
-    for file in (REPOSITORY / "bindings" / "python" / "crealm").glob("*.py"):
+    package = REPOSITORY / "bindings" / "python" / "crealm"
+    for file in [*package.glob("*.py"), *package.glob("sync/*.py")]:
         used |= set(re.findall(r"\b_?lib\.(c?realm_\w+)", file.read_text("utf-8")))
     assert used <= set(names), "functions used without a line in the table"
     assert set(names) <= used, "lines in the table that nothing uses"

@@ -271,6 +271,7 @@ extension Realm {
 
     func commitLogged(flushing: Bool = true) throws(RealmError) {
         try keepRules()
+        try MarkKeeper.keep(transaction)
         Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
         let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
         do throws(RealmError) { try transaction.commit(flushing: flushing) } catch {

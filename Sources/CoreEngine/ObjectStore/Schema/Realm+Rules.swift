@@ -58,9 +58,7 @@ extension Realm {
 
     /// Called when a write transaction has begun: examines what libraries without rules wrote since the last one.
     func catchUpRules() throws(RealmError) {
-        guard let keeper = RuleKeeper(transaction) else { return }
-        let found = try keeper.catchUp()
-        guard found.count > 0 else { return }
+        guard let found = try RuleKeeper(transaction)?.catchUp(), found.count > 0 else { return }
         var text = "Another library wrote \(found.count) object(s) that break a rule of the file '\(database.path)'"
         for violation in found.first { text += "\n- \(violation.text)" }
         if found.count > found.first.count { text += "\n- …" }

@@ -13,6 +13,7 @@ crealm versions FILE                  which versions are in use, and by whom
 crealm diff A B                       what two files differ in; with --slots, the two versions of one
 crealm watch FILE                     what others change, while they do it
 crealm browse FILE [FILE…]            a web page to see, search and understand files
+crealm sync ACTION [HUB] FILE         changes to and from other copies, through PostgreSQL
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
 crealm restore FILE STEP...           a file from the steps of a backup (backup --first-step, --since)
@@ -21,7 +22,7 @@ crealm salvage FILE OUT               a new file of everything that a damaged fi
 crealm recover-deleted FILE           deleted objects that still lie in free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-import, compact, encrypt, rekey, decrypt, rules --set and browse --edit change a file. The others, but for watch and
+import, compact, encrypt, rekey, decrypt, sync, rules --set and browse --edit change a file. The others, but for watch and
 browse, read one version of it, which other programs may be writing, and change nothing in its folder. They copy it
 first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
@@ -47,7 +48,7 @@ from .output import print_error, safe_streams
 
 
 # Modules of one command, of the same name.
-_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "export", "diff", "watch", "browse")
+_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "export", "diff", "watch", "browse", "sync")
 _MODULES = (*_COMMANDS, "imports", "files", "rescue", "completion")
 
 

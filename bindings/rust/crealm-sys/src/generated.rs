@@ -26,6 +26,7 @@ pub const ARROW_FLAG_DICTIONARY_ORDERED: c_int = 1;
 pub const ARROW_FLAG_NULLABLE: c_int = 2;
 pub const ARROW_FLAG_MAP_KEYS_SORTED: c_int = 4;
 pub const CREALM_ERR_VERSION_GONE: c_int = 9005;
+pub const CREALM_ERR_SYNC: c_int = 9007;
 
 /// an open realm; several may share one file
 #[repr(C)]
@@ -1127,6 +1128,18 @@ pub struct crealm_value_location_t {
     pub parts: *const crealm_location_part_t,
     /// of an encrypted file: decrypted bytes per page; 0: the file is plain
     pub page_size: u64,
+}
+
+/// A request to the hub.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct crealm_sync_request_t {
+    /// its name: "hello", "push" or "pull"
+    pub function: *const c_char,
+    /// JSON, with a zero byte behind
+    pub body: *const c_char,
+    /// bytes of the body, without the zero byte
+    pub size: usize,
 }
 
 pub type realm_free_userdata_func_t = Option<unsafe extern "C" fn(userdata: *mut c_void)>;
@@ -3244,4 +3257,43 @@ extern "C" {
         index: usize,
         out_location: *mut *mut crealm_value_location_t,
     ) -> bool;
+
+    /// Begins to mark the changes of a file, in the commits that make them. All objects that the file has count as
+    /// changes that the hub may not know. The file stays synchronised until crealm_sync_disable(), in all programs
+    /// that write it with this library. What realm-core writes is found and compared with the hub.
+    pub fn crealm_sync_enable(realm: *mut realm_t, options: *const c_char) -> bool;
+
+    /// Ends synchronisation: removes the marks, also of changes that were not sent, and all that the file knows of
+    /// its hub. The objects stay.
+    pub fn crealm_sync_disable(realm: *mut realm_t) -> bool;
+
+    /// The state of synchronisation as JSON; free with realm_free(). {"enabled": false} for a file that is not
+    /// synchronised; otherwise the members device, hub, cursor, batch, clock, inflight (bytes of the batch that the
+    /// hub has not acknowledged), pending (objects with unsent changes), classes and refused.
+    pub fn crealm_sync_status(realm: *mut realm_t) -> *mut c_char;
+
+    /// The next request of an exchange with the hub. A request with changes is stored in the file before it is
+    /// returned; it is repeated byte for byte until the hub has acknowledged it.
+    pub fn crealm_sync_next_request(
+        realm: *mut realm_t,
+        out_request: *mut *mut crealm_sync_request_t,
+    ) -> bool;
+
+    /// Applies the reply to the last request in one write transaction. Observers are notified as of any commit.
+    pub fn crealm_sync_apply_reply(
+        realm: *mut realm_t,
+        reply: *const c_char,
+        size: usize,
+        out_events: *mut *mut c_char,
+    ) -> bool;
+
+    /// Forgets a request whose reply does not come, for instance because the connection was lost. The next request
+    /// begins a new exchange.
+    pub fn crealm_sync_reset(realm: *mut realm_t) -> bool;
+
+    /// Lets the next exchange compare all objects with the hub.
+    pub fn crealm_sync_compare(realm: *mut realm_t) -> bool;
+
+    /// Removes the list of changes that the hub refused.
+    pub fn crealm_sync_forget_refused(realm: *mut realm_t) -> bool;
 }

@@ -340,6 +340,8 @@ public final class ErrorCode {
 
     public static final int RULE_BROKEN = 9006;
 
+    public static final int SYNC = 9007;
+
     public static final int CALLBACK = 1000000;
 
     public static final int UNKNOWN = 2000000;
@@ -514,6 +516,7 @@ public final class ErrorCode {
             case 9004 -> "INTERRUPTED";
             case 9005 -> "VERSION_GONE";
             case 9006 -> "RULE_BROKEN";
+            case 9007 -> "SYNC";
             case 1000000 -> "CALLBACK";
             case 2000000 -> "UNKNOWN";
             default -> Integer.toString(code);

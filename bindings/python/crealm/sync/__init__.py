@@ -1,0 +1,195 @@
+"""Synchronisation of files with a hub, a PostgreSQL database.
+
+    db.sync.enable()                                 # once for each file: from now on its changes are marked
+    outcome = db.sync.now("postgresql:///people")    # sends the changes, and takes those of others
+    worker = db.sync.start("postgresql:///people", on_event=print)
+    ...
+    worker.stop()
+
+The command `crealm sync init` makes the tables of a hub. The page "Sync" says what a file promises while it is
+synchronised, and what happens to conflicting changes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+
+from .._library import lib
+from .. import _marshal as c
+from . import _core
+from .transports import HTTPTransport, PostgresTransport, Transport, transport_for
+
+if TYPE_CHECKING:
+    from ..database import Database
+    from .worker import Worker
+
+__all__ = [
+    "ClassStatus",
+    "Event",
+    "HTTPTransport",
+    "Outcome",
+    "PostgresTransport",
+    "Refused",
+    "Status",
+    "Sync",
+    "Transport",
+]
+
+
+class Event(NamedTuple):
+    """Something that happened while the file took changes of the hub.
+
+    kind: "refused" (the hub did not take a change: see Status.refused), "overruled" (an object was deleted on the
+    hub, and changes of this file to it are lost), "merged" (a collection that both sides had changed), "forked" (a
+    copy of the file has sent changes under the same name; this file got a new one), "moved" (the hub is another
+    database than before), "compared" (a class was compared with the hub), "overwritten" (a value that another library
+    wrote was replaced by that of the hub).
+    """
+
+    kind: str
+    class_name: str
+    key: str  # The primary key as JSON.
+    detail: str
+    count: int
+
+
+class Refused(NamedTuple):
+    """A change that the hub did not take."""
+
+    time: int  # Milliseconds since 1970.
+    class_name: str
+    key: str  # The primary key as JSON.
+    reason: str
+    change: str  # What was sent, as JSON.
+
+
+class ClassStatus(NamedTuple):
+    """The state of one class."""
+
+    pending: int  # Objects with unsent changes.
+    must_compare: bool  # Whether the next exchange compares all objects with the hub.
+
+
+class Status(NamedTuple):
+    """The state of synchronisation of a file."""
+
+    enabled: bool
+    device: str = ""  # The name of this file at the hub.
+    hub: str = ""  # The identity of the hub; empty before the first exchange.
+    checkpoint: str = ""  # The snapshot of the hub that the file shows.
+    batch: int = 0  # How many batches the hub has taken.
+    pending: int = 0  # Objects with unsent changes.
+    inflight: int = 0  # Bytes that were sent and not acknowledged.
+    classes: Dict[str, ClassStatus] = {}
+    refused: Sequence[Refused] = ()
+
+
+class Outcome(NamedTuple):
+    """What an exchange did."""
+
+    requests: int
+    sent_bytes: int
+    received_bytes: int
+    events: List[Event]
+
+
+class Sync:
+    """Synchronisation of one database: `db.sync`. Methods belong to the thread of the database."""
+
+    def __init__(self, db: "Database") -> None:
+        _core.require()
+        self._db = db
+
+    def enable(self, classes: Optional[Sequence[Any]] = None, *, clock_offset: int = 0) -> None:
+        """Begins to mark the changes of the file, in all programs that write it with this library.
+
+        classes: names or models; None: all that are not embedded. Each needs a primary key.
+        clock_offset: milliseconds that are added to the clock of the system, which decides between changes.
+
+        UsageError if the file is synchronised already, and for classes that cannot be synchronised.
+        """
+        options: Dict[str, Any] = {"clock_offset": clock_offset}
+        if classes is not None:
+            options["classes"] = [self._db[one].name for one in classes]
+        self._db._owner.call(_core.enable, json.dumps(options).encode())
+
+    def disable(self) -> None:
+        """Ends synchronisation. Removes all marks, also of changes that were not sent. The objects stay."""
+        self._db._owner.call(c.check, lib.crealm_sync_disable)
+
+    @property
+    def status(self) -> Status:
+        found = self._db._owner.call(_core.status)
+        if not found["enabled"]:
+            return Status(False)
+        return Status(
+            True,
+            found["device"],
+            found["hub"],
+            found["cursor"],
+            found["batch"],
+            found["pending"],
+            found["inflight"],
+            {name: ClassStatus(one["pending"], one["compare"]) for name, one in found["classes"].items()},
+            [Refused(r["time"], r["class"], r["key"], r["reason"], r["change"]) for r in found["refused"]],
+        )
+
+    def forget_refused(self) -> None:
+        """Empties Status.refused."""
+        self._db._owner.call(c.check, lib.crealm_sync_forget_refused)
+
+    def compare(self) -> None:
+        """Lets the next exchange compare all objects with the hub."""
+        self._db._owner.call(c.check, lib.crealm_sync_compare)
+
+    def now(self, hub: Any, *, most_requests: int = 10_000, **options: Any) -> Outcome:
+        """One exchange: sends all unsent changes, and moves the file to a checkpoint of the hub.
+
+        hub: a postgresql:// or https:// address, or a transport. options: those of the transport.
+        SyncError if the hub cannot be reached or does not take part: the file stays usable, unsent changes are kept,
+        and the next exchange goes on.
+        """
+        transport = transport_for(hub, **options)
+        try:
+            return self._exchange(transport, most_requests)
+        finally:
+            if transport is not hub:
+                transport.close()
+
+    def _exchange(self, transport: Transport, most_requests: int = 10_000) -> Outcome:
+        call = self._db._owner.call
+        requests, sent, received = 0, 0, 0
+        events: List[Event] = []
+        try:
+            while requests < most_requests:
+                request = call(_core.next_request)
+                if request is None:
+                    break
+                function, body = request
+                reply = transport.call(function, body)
+                requests, sent, received = requests + 1, sent + len(body), received + len(reply)
+                for one in call(_core.apply_reply, reply):
+                    events.append(Event(one["event"], one["class"], one["key"], one["detail"], one["count"]))
+        except BaseException:
+            if not self._db.is_closed:
+                call(c.check, lib.crealm_sync_reset)
+            raise
+        return Outcome(requests, sent, received, events)
+
+    def start(
+        self,
+        hub: Any,
+        *,
+        interval: float = 30.0,
+        on_event: Optional[Callable[[Event], object]] = None,
+        **options: Any,
+    ) -> "Worker":
+        """Exchanges changes in a thread of its own, until Worker.stop() or the end of the program: soon after each
+        commit of this file, when another device tells of a push, and at least every `interval` seconds.
+
+        on_event: called in that thread for each event.
+        """
+        from .worker import Worker
+
+        return Worker(self._db, transport_for(hub, **options), interval, on_event)

@@ -1,0 +1,312 @@
+"""The hub: its tables, from the classes of a file."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+
+from ..errors import SchemaError, UsageError
+from ..schema import ClassSchema, Prop
+
+if TYPE_CHECKING:
+    from ..database import Database
+
+_MOST_NAME = 63  # Bytes of a name of PostgreSQL.
+
+# Type, and kind as the library names it.
+_TYPES: Dict[str, Tuple[str, str]] = {
+    "int": ("int8", "int"),
+    "bool": ("bool", "bool"),
+    "Float32": ("float4", "float"),
+    "float": ("float8", "double"),
+    "str": ("text", "string"),
+    "bytes": ("bytea", "data"),
+    "datetime": ("timestamptz", "date"),
+    "Decimal": ("numeric", "decimal"),
+    "ObjectId": ("bytea", "objectId"),
+    "UUID": ("uuid", "uuid"),
+    "Any": ("jsonb", "mixed"),
+}
+# Elements that have arrays of their own; other collections are jsonb.
+_IN_ARRAYS = ("int", "bool", "Float32", "float", "str", "UUID")
+
+
+class Column(NamedTuple):
+    name: str
+    type: str
+    kind: str
+    rest: str  # NOT NULL, DEFAULT, CHECK.
+    target: Optional[str]
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: Optional[str]) -> str:
+    if text is None:
+        return "NULL"
+    if "\0" in text:
+        raise UsageError("PostgreSQL has no texts with a zero byte")
+    escaped = text.replace("'", "''")
+    if "\\" in text:
+        return " E'" + escaped.replace("\\", "\\\\") + "'"
+    return f"'{escaped}'"
+
+
+def _name(name: str, what: str) -> str:
+    if len(name.encode()) > _MOST_NAME or "\0" in name:
+        raise SchemaError(
+            f"{what} {name!r}: PostgreSQL has names of at most {_MOST_NAME} bytes, without zero bytes"
+        )
+    return name
+
+
+def _type_name(prop: Prop) -> str:
+    return "Any" if prop.type is Any else getattr(prop.type, "__name__", str(prop.type))
+
+
+def column(name: str, prop: Prop, own: ClassSchema, schema: Mapping[str, ClassSchema]) -> Column:
+    """The column of a property."""
+    _name(name, f"{own.name}: property")
+    target: Optional[str] = None
+    if prop.is_link:
+        other = schema[prop.type]
+        if other.embedded:
+            kind, kind_type = "embedded", "jsonb"
+        else:
+            if other.primary_key is None:
+                raise SchemaError(f"{own.name}.{name} links to {other.name}, which has no primary key")
+            target = other.name
+            kind, kind_type = "link", _TYPES[_type_name(other.properties[other.primary_key])][0]
+    else:
+        kind_type, kind = _TYPES[_type_name(prop)]
+    if prop.collection in ("list", "set"):
+        mark = "[]" if prop.collection == "list" else "<>"
+        if not prop.is_link and _type_name(prop) in _IN_ARRAYS:
+            return Column(name, kind_type + "[]", kind + mark, "NOT NULL DEFAULT '{}'", None)
+        return Column(name, "jsonb", kind + mark, "NOT NULL DEFAULT '[]'", None)
+    if prop.collection == "dict":
+        return Column(name, "jsonb", kind + "{}", "NOT NULL DEFAULT '{}'", None)
+    rest = "" if prop.optional or prop.is_link else "NOT NULL"
+    if kind == "objectId":
+        rest += f" CHECK (length({quoted(name)}) = 12)"
+    return Column(name, kind_type, kind, rest.strip(), target)
+
+
+class HubClass(NamedTuple):
+    name: str
+    key: str
+    columns: List[Column]
+    owner: Optional[str]
+
+
+def hub_classes(
+    schema: Mapping[str, ClassSchema], names: Optional[Sequence[str]] = None, owners: Mapping[str, str] = {}
+) -> List[HubClass]:
+    """The classes of a hub, by name.
+
+    names: None for all that are not embedded. owners: for each class whose rows belong to persons, the property that
+    names them.
+    """
+    classes = []
+    wanted = sorted(schema) if names is None else names
+    for name in wanted:
+        one = schema[name]
+        if one.embedded:
+            if names is not None:
+                raise SchemaError(f"{name} is embedded: it is part of the objects that own it")
+            continue
+        if one.primary_key is None:
+            raise SchemaError(
+                f"{name} has no primary key, by which a hub could tell its objects apart",
+                hint="`crealm sync prepare` adds one.",
+            )
+        _name(name, "class")
+        owner = owners.get(name)
+        if owner is not None and owner not in one.properties:
+            raise SchemaError(f"{name} has no property {owner!r} that could name the owner")
+        columns = [column(n, p, one, schema) for n, p in one.properties.items()]
+        classes.append(HubClass(name, one.primary_key, columns, owner))
+    return classes
+
+
+def init_sql(
+    classes: Sequence[HubClass],
+    *,
+    schema_name: str = "public",
+    present: Sequence[str] = (),
+    is_new: bool = True,
+    role: Optional[str] = None,
+) -> str:
+    """The statements that make a hub for these classes.
+
+    schema_name: where the tables of the classes are. present: the classes that the hub has already; their tables get
+    the columns that they lack. is_new: whether the hub itself is made, too. role: who else may use it.
+    """
+    parts: List[str] = []
+    if is_new:
+        parts.append(resources.files(__package__).joinpath("hub.sql").read_text(encoding="utf-8"))
+    for one in classes:
+        table = f"{quoted(schema_name)}.{quoted(one.name)}"
+        lines = []
+        for each in one.columns:
+            key = " PRIMARY KEY" if each.name == one.key else ""
+            lines.append(f"{quoted(each.name)} {each.type}{key} {each.rest}".rstrip())
+        if one.name in present:
+            for line, each in zip(lines, one.columns):
+                parts.append(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {_addable(line, each)};")
+        else:
+            parts.append(f"CREATE TABLE IF NOT EXISTS {table} (\n    " + ",\n    ".join(lines) + "\n);")
+    for one in classes:
+        parts += _registration(one, f"{quoted(schema_name)}.{quoted(one.name)}", one.name in present)
+    made = {one.name for one in classes} | set(present)
+    for one in classes:
+        for each in one.columns:
+            if each.target in made and each.kind == "link":
+                parts.append(_foreign_key(one, each, classes, schema_name))
+    if role is not None:
+        parts.append(_grants(classes, schema_name, role))
+    return "\n\n".join(parts) + "\n"
+
+
+def _addable(line: str, column: Column) -> str:
+    """A column for a table that may have rows: without NOT NULL unless it has a default."""
+    if "NOT NULL" in column.rest and "DEFAULT" not in column.rest:
+        zero = {
+            "bool": "false",
+            "string": "''",
+            "uuid": "'00000000-0000-0000-0000-000000000000'",
+            "data": "''",
+            "date": "'epoch'",
+            "objectId": "'\\x000000000000000000000000'",
+        }.get(column.kind, "0")
+        return f"{line} DEFAULT {zero}"
+    return line
+
+
+def _registration(one: HubClass, table: str, is_present: bool) -> List[str]:
+    class_id = f"(SELECT id FROM crealm.class WHERE name = {literal(one.name)})"
+    parts = []
+    if not is_present:
+        parts.append(
+            "INSERT INTO crealm.class (name, relation, key, owner) VALUES "
+            f"({literal(one.name)}, {literal(table)}::regclass, {literal(one.key)}, {literal(one.owner)});"
+        )
+    rows = ",\n    ".join(
+        f"({class_id}, {literal(each.name)}, {literal(each.kind)}, {literal(each.target)})" for each in one.columns
+    )
+    parts.append(
+        f"INSERT INTO crealm.property (class, name, kind, target) VALUES\n    {rows}\n"
+        "ON CONFLICT (class, name) DO UPDATE SET kind = excluded.kind, target = excluded.target;"
+    )
+    if is_present:
+        return parts
+    # The arguments of a trigger are constants: the number of the class is known only here.
+    parts.append(f"""DO $crealm$
+DECLARE
+    id int := {class_id};
+BEGIN
+    EXECUTE format('CREATE TRIGGER crealm_mark AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW '
+        'EXECUTE FUNCTION crealm.mark(%L, %L)',
+        {literal(table)}, id, {literal(one.key)});
+    EXECUTE format('CREATE TRIGGER crealm_mark_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT '
+        'EXECUTE FUNCTION crealm.mark_truncate(%L)',
+        {literal(table)}, id);
+    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER crealm_mark', {literal(table)});
+    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER crealm_mark_truncate', {literal(table)});
+    EXECUTE format('INSERT INTO crealm.shadow (class, key, xid, gone, at) '
+        'SELECT %s, %I::text, pg_current_xact_id(), false, crealm.now() FROM %s',
+        id, {literal(one.key)}, {literal(table)});
+END
+$crealm$;""")
+    if one.owner is not None:
+        parts.append(
+            f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
+            f"CREATE POLICY crealm_owner ON {table} USING ({quoted(one.owner)} = crealm.me()) "
+            f"WITH CHECK ({quoted(one.owner)} = crealm.me());"
+        )
+    return parts
+
+
+def _foreign_key(one: HubClass, each: Column, classes: Sequence[HubClass], schema_name: str) -> str:
+    target = next((other for other in classes if other.name == each.target), None)
+    table, key = f"{quoted(schema_name)}.{quoted(one.name)}", quoted(target.key if target else "")
+    name = quoted(f"crealm_{one.name}_{each.name}"[:_MOST_NAME])
+    if target is None:
+        return ""
+    return (
+        f"ALTER TABLE {table} DROP CONSTRAINT IF EXISTS {name};\n"
+        f"ALTER TABLE {table} ADD CONSTRAINT {name} FOREIGN KEY ({quoted(each.name)}) "
+        f"REFERENCES {quoted(schema_name)}.{quoted(target.name)} ({key}) "
+        "ON DELETE SET NULL DEFERRABLE INITIALLY DEFERRED;"
+    )
+
+
+def _grants(classes: Sequence[HubClass], schema_name: str, role: str) -> str:
+    name = quoted(role)
+    tables = ", ".join(f"{quoted(schema_name)}.{quoted(one.name)}" for one in classes)
+    return (
+        f"GRANT USAGE ON SCHEMA crealm, {quoted(schema_name)} TO {name};\n"
+        f"GRANT SELECT ON crealm.class, crealm.property, crealm.present, crealm.shadow TO {name};\n"
+        f"GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {name};"
+    )
+
+
+def drop_sql(classes: Sequence[str], *, schema_name: str = "public", with_tables: bool = False) -> str:
+    """The statements that remove a hub. The tables of the classes stay, unless with_tables."""
+    parts = []
+    for name in classes:
+        table = f"{quoted(schema_name)}.{quoted(name)}"
+        if with_tables:
+            parts.append(f"DROP TABLE IF EXISTS {table} CASCADE;")
+        else:
+            parts.append(
+                f"DROP TRIGGER IF EXISTS crealm_mark ON {table};\n"
+                f"DROP TRIGGER IF EXISTS crealm_mark_truncate ON {table};\n"
+                f"DROP POLICY IF EXISTS crealm_owner ON {table};"
+            )
+    parts.append("DROP SCHEMA IF EXISTS crealm CASCADE;")
+    return "\n".join(parts) + "\n"
+
+
+def init(
+    url: str,
+    db: "Database",
+    *,
+    classes: Optional[Sequence[str]] = None,
+    owners: Mapping[str, str] = {},
+    schema_name: str = "public",
+    role: Optional[str] = None,
+) -> str:
+    """Makes the hub in a database of PostgreSQL, in one transaction, and returns the statements. A hub that exists gets
+    the classes and properties that it lacks."""
+    with connect(url) as connection:
+        sql = plan(connection, db, classes=classes, owners=owners, schema_name=schema_name, role=role)
+        connection.execute(sql)
+    return sql
+
+
+def plan(
+    connection: Any,
+    db: "Database",
+    *,
+    classes: Optional[Sequence[str]] = None,
+    owners: Mapping[str, str] = {},
+    schema_name: str = "public",
+    role: Optional[str] = None,
+) -> str:
+    """The statements that `init` runs."""
+    is_new = connection.execute("SELECT to_regclass('crealm.hub') IS NULL").fetchone()[0]
+    present = [] if is_new else [row[0] for row in connection.execute("SELECT name FROM crealm.class").fetchall()]
+    wanted = hub_classes(db.schema, classes, owners)
+    return init_sql(wanted, schema_name=schema_name, present=present, is_new=is_new, role=role)
+
+
+def connect(url: str) -> Any:
+    """A connection of psycopg. UsageError if psycopg is not installed."""
+    try:
+        import psycopg
+    except ImportError as error:
+        raise UsageError("A hub needs psycopg 3", hint='Install it: pip install "crealm[sync]"') from error
+    return psycopg.connect(url)

@@ -1,0 +1,124 @@
+"""A thread that keeps a file and its hub together."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Optional
+
+from ..errors import SyncError
+from .transports import Transport
+
+if TYPE_CHECKING:
+    from ..database import Database
+    from . import Event, Outcome
+
+
+class Worker:
+    """Exchanges changes with a hub until stop(). The thread ends with the program.
+
+    After an error of the hub the thread tries again, each time after a longer while, up to `interval` seconds. Other
+    errors end it: see `error`.
+    """
+
+    _FIRST_PAUSE = 0.5  # Seconds after the first error.
+    _STEP = 0.25  # Seconds after which stop() and commits of this file are noticed.
+
+    def __init__(
+        self,
+        db: "Database",
+        transport: Transport,
+        interval: float,
+        on_event: Optional[Callable[["Event"], object]] = None,
+    ) -> None:
+        self._source = db
+        self._transport = transport
+        self._interval = interval
+        self._on_event = on_event
+        self._stopping = threading.Event()
+        self._asked = threading.Event()
+        self._settled = threading.Condition()
+        self._rounds = 0
+        self.last_error: Optional[BaseException] = None  # Of the last exchange; None if it succeeded.
+        self.error: Optional[BaseException] = None  # What ended the thread; None if it runs or was stopped.
+        self._thread = threading.Thread(target=self._run, name="crealm-sync", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
+
+    def wake(self) -> None:
+        """Begins an exchange soon. Any thread."""
+        self._asked.set()
+
+    def wait(self, timeout: Optional[float] = None) -> bool:
+        """Waits until an exchange that begins after this call has succeeded. Returns False if none did in time, or the
+        thread has ended. Any other thread."""
+        with self._settled:
+            wanted = self._rounds + 2  # The one that runs now may have begun before.
+            self._asked.set()
+            return self._settled.wait_for(lambda: self._again(wanted), timeout) and self._rounds >= wanted
+
+    def _again(self, wanted: int) -> bool:
+        if self._rounds < wanted:
+            self._asked.set()
+        return self._rounds >= wanted or not self.is_running
+
+    def stop(self) -> None:
+        """Ends the thread. An exchange in progress is finished."""
+        self._stopping.set()
+        self._asked.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        db: Any = None
+        try:
+            db = self._source.clone()
+            self._loop(db)
+        except BaseException as error:  # The thread ends here, and the program can ask why.
+            self.error = error
+        finally:
+            if db is not None:
+                db.close()
+            self._transport.close()
+            with self._settled:
+                self._settled.notify_all()
+
+    def _loop(self, db: Any) -> None:
+        pause = self._FIRST_PAUSE
+        while not self._stopping.is_set():
+            self._asked.clear()
+            try:
+                outcome: "Outcome" = db.sync._exchange(self._transport)
+            except SyncError as error:
+                self.last_error = error
+                self._asked.wait(pause * random.uniform(0.8, 1.2))
+                pause = min(pause * 2, max(self._interval, self._FIRST_PAUSE))
+                continue
+            self.last_error = None
+            pause = self._FIRST_PAUSE
+            with self._settled:
+                self._rounds += 1
+                self._settled.notify_all()
+            if self._on_event is not None:
+                for event in outcome.events:
+                    self._on_event(event)
+            self._rest(db)
+
+    def _rest(self, db: Any) -> None:
+        """Waits for a reason to begin again: a commit with changes, a push of another device, wake(), the time."""
+        left = self._interval * random.uniform(0.8, 1.2)
+        while left > 0 and not self._asked.is_set():
+            step = min(self._STEP, left)
+            try:
+                if self._transport.wait(step) and hasattr(self._transport, "_CHANNEL"):
+                    return
+            except SyncError as error:
+                self.last_error = error
+                self._asked.wait(step)
+            left -= step
+            db.refresh()
+            if db.sync.status.pending:
+                return
