@@ -29,14 +29,11 @@ import io
 import operator
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Optional
 
 from . import _marshal as c
 from ._library import lib
 from .errors import NotSupportedError
-
-if TYPE_CHECKING:
-    from .collections import List
 
 __all__ = ["BlobFile", "opened"]
 
@@ -48,7 +45,7 @@ class BlobFile(io.RawIOBase):
     """The bytes of a list as a file; `List.open()` makes it. Positions are bytes. It is used on the thread of the
     database. Every write needs `with db.write():`, as all changes do."""
 
-    def __init__(self, parts: List[Any], mode: str) -> None:
+    def __init__(self, parts: Any, mode: str) -> None:
         self._list = parts
         self._position = 0
         self._end = 0  # The size after the last write; 0 after seek().
@@ -156,7 +153,7 @@ class BlobFile(io.RawIOBase):
         return end
 
 
-def opened(parts: List[Any], mode: str) -> Any:
+def opened(parts: Any, mode: str) -> Any:
     """The file of a list; see `List.open`."""
     property = parts._property
     if property.type not in (c.P_STRING, c.P_BINARY):

@@ -144,7 +144,7 @@ def _run(db: Database, options: argparse.Namespace) -> int:
 
 def _tell(events: Any) -> None:
     for event in events:
-        words = [event.kind, event.class_name, event.key, event.detail, str(event.count) if event.count else ""]
+        words = [event.kind, event.class_name, event.key, event.detail, str(event.number) if event.number else ""]
         print(" ".join(printable(word) for word in words if word), flush=True)
 
 

@@ -51,7 +51,7 @@ class Event(NamedTuple):
     class_name: str
     key: str  # The primary key as JSON.
     detail: str
-    count: int
+    number: int  # How many; 0 if it is one.
 
 
 class Refused(NamedTuple):

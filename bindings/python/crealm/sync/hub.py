@@ -146,7 +146,7 @@ def init_sql(
     """
     parts: List[str] = []
     if is_new:
-        parts.append(resources.files(__package__).joinpath("hub.sql").read_text(encoding="utf-8"))
+        parts.append(resources.files("crealm.sync").joinpath("hub.sql").read_text(encoding="utf-8"))
     for one in classes:
         table = f"{quoted(schema_name)}.{quoted(one.name)}"
         lines = []

@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from typing import Any, Callable, Optional, Protocol
+from typing import Any, Callable, Dict, Optional, Protocol
 
 from ..errors import SyncError, UsageError
 
@@ -40,7 +40,7 @@ class PostgresTransport:
 
     _CHANNEL = "crealm"
 
-    def __init__(self, url: str, *, timeout: float = 30.0, claims: Optional[dict] = None) -> None:
+    def __init__(self, url: str, *, timeout: float = 30.0, claims: Optional[Dict[str, Any]] = None) -> None:
         try:
             import psycopg
         except ImportError as error:
