@@ -91,6 +91,7 @@ class BlobFile(io.RawIOBase):
         return self._position
 
     def readinto(self, buffer: Any) -> int:
+        """Fills a buffer; returns how many bytes were read: 0 at the end."""
         self._check()
         if not self._reads:
             raise io.UnsupportedOperation("not readable")
