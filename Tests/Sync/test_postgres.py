@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import sys
+import time
 import uuid
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -169,6 +170,7 @@ def test_last_writer_wins_per_property(bench):
     bench.settle(a, b)
     with a.write():
         a["Person"].get(1).name = "from a"
+    time.sleep(0.01)  # Clocks count milliseconds: at equal times the change that arrives later would win.
     with b.write():
         b["Person"].get(1).name = "from b"
         b["Person"].get(1).n = 5
@@ -242,6 +244,7 @@ def test_the_same_new_key_is_one_object(bench):
     a, b = bench.device("a"), bench.device("b")
     with a.write():
         a["Person"].create(id=1, name="from a", n=1)
+    time.sleep(0.01)
     with b.write():
         b["Person"].create(id=1, name="from b", n=2)
     bench.settle(b, a)
