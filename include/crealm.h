@@ -570,7 +570,8 @@ RLM_API bool crealm_scheduler_get_fd(const realm_scheduler_t* scheduler, int* ou
  *  timeout_ms:   the longest wait in milliseconds: 0: do not wait; negative: no limit.
  *  out_did_work: [optional]; whether anything ran. false when the time ran out, which is no error.
  *  Thread:       the scheduler's; for a serial scheduler any.
- *  Errors:       WRONG_THREAD, for a serial scheduler while another thread is inside; NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
+ *  Errors:       WRONG_THREAD, for a serial scheduler while another thread is inside; NOT_SUPPORTED for a scheduler
+ *                made by realm_scheduler_new(). */
 RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeout_ms,
                                   bool* out_did_work);
 

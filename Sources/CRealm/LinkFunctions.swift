@@ -4,7 +4,7 @@ import CoreEngine
 /// Reading and writing objects that are named by links: a language with a garbage collector needs no handle for each
 /// object.
 
-/// - Throws: 3003 for a link whose table is not a class.
+/// - Throws: `noSuchTable` for a link whose table is not a class.
 private func named(_ link: UnsafePointer<realm_link_t>?, _ realm: Realm) throws(RealmError) -> (
     table: TableKey, key: ObjKey
 ) {

@@ -12,7 +12,7 @@ extension Realm {
     /// One value of a call.
     package typealias PropertyValue = (column: ColKey, value: Mixed)
 
-    /// Throws 3003 for a table that is not a class.
+    /// Throws `noSuchTable` for a table that is not a class.
     package func checkClass(_ tableKey: TableKey) throws(RealmError) {
         guard try table(tableKey).className != nil else {
             throw RealmError(.noSuchTable, "No class with the key \(tableKey.raw)")

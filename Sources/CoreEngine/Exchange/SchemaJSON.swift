@@ -5,9 +5,9 @@
 ///         "id": "int", "name": {"type": "string", "indexed": true}, "dogs": "Dog[]",
 ///         "owners": {"type": "linkingObjects", "objectType": "Dog", "property": "owner"}}}]
 ///
-/// A class has "name", "properties" and, if needed, "primaryKey" and "embedded". A property is a short text, or an object
-/// with "type", "objectType", "property", "optional", "indexed" (true, or "full-text") and "mapTo" (the stored name of a
-/// property with another public name). A short text is a type or a class with `?` if null is allowed, and `[]`, `<>` or
+/// A class has "name", "properties" and, if needed, "primaryKey" and "embedded". A property is a short text, or an
+/// object with "type", "objectType", "property", "optional", "indexed" (true, or "full-text") and "mapTo" (the stored
+/// name of a property with another public name). A short text is a type or a class with `?` if null is allowed, and `[]`, `<>` or
 /// `{}` for a list, a set or a dictionary.
 extension Schema {
     /// - Throws: 4201 for malformed JSON, 3000 for an unknown name or a value of a wrong kind. The schema itself is

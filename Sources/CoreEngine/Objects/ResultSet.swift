@@ -23,7 +23,8 @@ package final class ResultSet: @unchecked Sendable {
     private(set) var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
 
-    /// The first rows of a sort by texts, while only they were asked for, and the state of the Realm for which they hold.
+    /// The first rows of a sort by texts, while only they were asked for, and the state of the Realm for which they
+    /// hold.
     private var firstRows: [ObjKey] = []
     private var firstRowsAt = UInt64.max
 
@@ -169,8 +170,8 @@ package final class ResultSet: @unchecked Sendable {
     /// The number of rows of `firstRows`: a page of a program that shows rows.
     private static let firstCount = 1024
 
-    /// Makes the rows below `end` known. Rows of a sort by texts are known sooner than by sorting all of them: as long as
-    /// only the first rows are asked for, they alone are found.
+    /// Finds the rows below `end`. Of a sort by texts only the first rows are found, without sorting the others, as long
+    /// as the program asks for no later row.
     ///
     /// - Returns: whether they are in `firstRows`; otherwise `rows` has all rows.
     func updateFirst(_ end: Int) throws(RealmError) -> Bool {

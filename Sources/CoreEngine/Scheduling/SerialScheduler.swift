@@ -3,8 +3,8 @@ import Synchronization
 /// A scheduler for programs whose work moves between threads: goroutines, virtual threads, coroutines, thread pools.
 ///
 /// Promise
-/// 1. Every thread may use a Realm of this scheduler, one at a time: a call enters when no other thread is inside a call
-///    on a Realm of this scheduler. Otherwise the call fails with `wrongThread`; it does not wait.
+/// 1. Every thread may use a Realm of this scheduler, one at a time: a call enters when no other thread is inside a
+///    call on a Realm of this scheduler. Otherwise the call fails with `wrongThread`; it does not wait.
 /// 2. A transaction is not bound to a thread: one thread may begin it and another may commit it.
 /// 3. Posted work waits for `runPending`, which any thread may call. `notify` tells the program that work waits; a
 ///    descriptor is readable as long as work waits.
@@ -124,8 +124,8 @@ public final class SerialScheduler: EngineScheduler, @unchecked Sendable {
 
     /// Runs the queued work on the calling thread; waits up to `timeout` milliseconds for some (negative: without
     /// limit). Returns whether any work ran.
-    /// - Throws: 2006 when another thread is inside. The work then stays in the queue, and the program is told again when
-    ///   that thread leaves.
+    /// - Throws: 2006 when another thread is inside. The work then stays in the queue, and the program is told again
+    ///   when that thread leaves.
     public func runPending(timeout: Int32 = 0) throws(RealmError) -> Bool {
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
         guard beginRun() else { throw RealmError(.wrongThread, "Another thread uses a Realm of this scheduler") }

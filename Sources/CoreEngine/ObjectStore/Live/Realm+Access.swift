@@ -4,7 +4,8 @@ import Synchronization
 /// `inside`.
 ///
 /// Promise
-/// 1. Only the Realm's own thread (with a `SerialScheduler`: one thread at a time) enters, only while the Realm is open, and only while its file has all its pages.
+/// 1. Only the Realm's own thread (with a `SerialScheduler`: one thread at a time) enters, only while the Realm is
+///    open, and only while its file has all its pages.
 ///    Other callers get an error before any data is touched. Every thread may enter a frozen Realm; each thread uses
 ///    its own reader.
 /// 2. In a forked child no call enters a Realm that the parent opened. The child does not use those Realms, and opens
@@ -232,8 +233,8 @@ extension Realm {
         }
     }
 
-    /// Runs `body` where the caller may use the Realm now: on its own thread, or, with a serial scheduler, while no other
-    /// thread is inside. Returns nil elsewhere.
+    /// Runs `body` where the caller may use the Realm now: on its own thread, or, with a serial scheduler, while no
+    /// other thread is inside. Returns nil elsewhere.
     func whereAllowed<R>(_ body: () -> R) -> R? {
         guard let serial = access.serial else { return isOnThread ? body() : nil }
         guard !isInherited, serial.begin() else { return nil }
