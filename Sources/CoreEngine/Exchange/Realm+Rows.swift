@@ -14,9 +14,10 @@ extension Realm {
 
     /// Throws `noSuchTable` for a table that is not a class.
     package func checkClass(_ tableKey: TableKey) throws(RealmError) {
-        guard try table(tableKey).className != nil else {
-            throw RealmError(.noSuchTable, "No class with the key \(tableKey.raw)")
-        }
+        // Called for each object in a loop: no reference is counted.
+        guard let unmanaged = try readingTable(tableKey),
+            try unmanaged.borrow({ (table: Table) throws(RealmError) in table.className != nil })
+        else { throw RealmError(.noSuchTable, "No class with the key \(tableKey.raw)") }
     }
 
     /// Finds or creates an object, and writes values to its properties.
