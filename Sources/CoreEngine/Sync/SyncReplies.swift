@@ -187,6 +187,16 @@ extension Realm {
             return []
         }
         let compared = session.comparedAtFirst, pages = session.pages
+        if compared.isEmpty, pages.allSatisfy({ $0.member("rows")?.members?.isEmpty ?? false }) {
+            // Nothing is new since the checkpoint that the file has. So a later one needs no commit.
+            _ = try refresh()
+            let tables = try syncTables()
+            if !(try tables.text(.cursor)).isEmpty {
+                session.pages = []
+                session.stage = try SyncRequests(self, tables).hasPending(session.columns) ? .pushing : .done
+                return []
+            }
+        }
         let events = try applying { (tables) throws(RealmError) -> [SyncEvent] in
             let all = try tables.all()
             var rows = HubRows(self, tables)

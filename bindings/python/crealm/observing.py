@@ -319,6 +319,11 @@ def wait_for_turn(seconds: Optional[float]) -> bool:
     return bool(poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
 
+def changes_descriptor() -> int:
+    """The file descriptor that is readable while take_turn() of this thread has work to do."""
+    return _Thread.here().descriptor
+
+
 def wait_for_change(db: Any, owner: Owner, timeout: Optional[float]) -> bool:
     """See Database.wait_for_change."""
     watcher: Watcher = owner.watcher

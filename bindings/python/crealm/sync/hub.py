@@ -27,6 +27,7 @@ _TYPES: Dict[str, Tuple[str, str]] = {
     "UUID": ("uuid", "uuid"),
     "Any": ("jsonb", "mixed"),
 }
+_TRIGGERS = ("crealm_mark_inserted", "crealm_mark_updated", "crealm_mark_deleted", "crealm_mark_truncate")
 # Elements that have arrays of their own; other collections are jsonb.
 _IN_ARRAYS = ("int", "bool", "Float32", "float", "str", "UUID")
 
@@ -207,14 +208,19 @@ def _registration(one: HubClass, table: str, is_present: bool) -> List[str]:
 DECLARE
     id int := {class_id};
 BEGIN
-    EXECUTE format('CREATE TRIGGER crealm_mark AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW '
-        'EXECUTE FUNCTION crealm.mark(%L, %L)',
-        {literal(table)}, id, {literal(one.key)});
+    EXECUTE format('CREATE TRIGGER crealm_mark_inserted AFTER INSERT ON %1$s REFERENCING NEW TABLE AS crealm_new '
+        'FOR EACH STATEMENT EXECUTE FUNCTION crealm.mark_inserted(%2$L, %3$L, %4$L);'
+        'CREATE TRIGGER crealm_mark_updated AFTER UPDATE ON %1$s '
+        'REFERENCING OLD TABLE AS crealm_old NEW TABLE AS crealm_new '
+        'FOR EACH STATEMENT EXECUTE FUNCTION crealm.mark_updated(%2$L, %3$L, %4$L);'
+        'CREATE TRIGGER crealm_mark_deleted AFTER DELETE ON %1$s REFERENCING OLD TABLE AS crealm_old '
+        'FOR EACH STATEMENT EXECUTE FUNCTION crealm.mark_deleted(%2$L, %3$L, %4$L)',
+        {literal(table)}, id, {literal(one.key)}, {literal(one.owner or '')});
     EXECUTE format('CREATE TRIGGER crealm_mark_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT '
         'EXECUTE FUNCTION crealm.mark_truncate(%L)',
         {literal(table)}, id);
-    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER crealm_mark', {literal(table)});
-    EXECUTE format('ALTER TABLE %s ENABLE ALWAYS TRIGGER crealm_mark_truncate', {literal(table)});
+    EXECUTE format('ALTER TABLE %1$s ENABLE ALWAYS TRIGGER crealm_mark_inserted, ENABLE ALWAYS TRIGGER crealm_mark_updated, '
+        'ENABLE ALWAYS TRIGGER crealm_mark_deleted, ENABLE ALWAYS TRIGGER crealm_mark_truncate', {literal(table)});
     EXECUTE format('INSERT INTO crealm.shadow (class, key, xid, gone, at) '
         'SELECT %s, %I::text, pg_current_xact_id(), false, crealm.now() FROM %s',
         id, {literal(one.key)}, {literal(table)});
@@ -223,8 +229,8 @@ $crealm$;""")
     if one.owner is not None:
         parts.append(
             f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;\n"
-            f"CREATE POLICY crealm_owner ON {table} USING ({quoted(one.owner)} = crealm.me()) "
-            f"WITH CHECK ({quoted(one.owner)} = crealm.me());"
+            f"CREATE POLICY crealm_owner ON {table} USING ({quoted(one.owner)} = (SELECT crealm.me())) "
+            f"WITH CHECK ({quoted(one.owner)} = (SELECT crealm.me()));"
         )
     return parts
 
@@ -262,8 +268,8 @@ def drop_sql(classes: Sequence[str], *, schema_name: str = "public", with_tables
             parts.append(f"DROP TABLE IF EXISTS {table} CASCADE;")
         else:
             parts.append(
-                f"DROP TRIGGER IF EXISTS crealm_mark ON {table};\n"
-                f"DROP TRIGGER IF EXISTS crealm_mark_truncate ON {table};\n"
+                "".join(f"DROP TRIGGER IF EXISTS {name} ON {table};\n" for name in _TRIGGERS)
+                +
                 f"DROP POLICY IF EXISTS crealm_owner ON {table};"
             )
     parts.append("DROP SCHEMA IF EXISTS crealm CASCADE;")

@@ -3,16 +3,18 @@
 A transport is an object with these methods; a program may pass its own:
 
     call(function: str, body: bytes) -> bytes    calls crealm.<function> with the body, in one transaction
-    wait(seconds: float) -> bool                 waits until another device wrote, at most so long; whether one did
     close() -> None
+
+A transport that hears of other devices has two more:
+
+    fileno() -> int      the file descriptor that is readable when something was heard; -1 if there is none now
+    told() -> bool       takes what was heard, without waiting; whether another device wrote
 """
 
 from __future__ import annotations
 
 import json
-import random
 import ssl
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -25,8 +27,6 @@ _FUNCTIONS = ("hello", "push", "pull", "listing")
 
 class Transport(Protocol):
     def call(self, function: str, body: bytes) -> bytes: ...
-
-    def wait(self, seconds: float) -> bool: ...
 
     def close(self) -> None: ...
 
@@ -90,15 +90,16 @@ class PostgresTransport:
             self._drop()
             raise SyncError(f"The hub reports: {str(error).strip() or type(error).__name__}") from error
 
-    def wait(self, seconds: float) -> bool:
+    def fileno(self) -> int:
+        return -1 if self._connection is None or self._connection.closed else int(self._connection.fileno())
+
+    def told(self) -> bool:
+        """Takes notices, without waiting. Returns whether another device has pushed, or the connection was lost."""
         try:
-            for notice in self._open().notifies(timeout=seconds, stop_after=1):
-                if notice.pid != self._pid:
-                    return True
-            return False
-        except self._psycopg.Error as error:
+            return any([notice.pid != self._pid for notice in self._open().notifies(timeout=0)])
+        except self._psycopg.Error:
             self._drop()
-            raise SyncError(f"The connection to the hub was lost: {str(error).strip()}") from error
+            return True  # The next exchange reports it.
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -157,11 +158,6 @@ class HTTPTransport:
         if len(read) > self._MOST_BYTES:
             raise SyncError("The reply of the hub is too long")
         return read
-
-    def wait(self, seconds: float) -> bool:
-        """There is no notice: the next pull finds changes. The time varies, so that devices do not come together."""
-        time.sleep(seconds * random.uniform(0.8, 1.2))
-        return True
 
     def close(self) -> None:
         pass

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import random
+import select
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..errors import SyncError
+from ..observing import changes_descriptor, take_turn
 from .transports import Transport
 
 if TYPE_CHECKING:
@@ -17,12 +21,12 @@ if TYPE_CHECKING:
 class Worker:
     """Exchanges changes with a hub until stop(). The thread ends with the program.
 
-    After an error of the hub the thread tries again, each time after a longer while, up to `interval` seconds. Other
-    errors end it: see `error`.
+    The thread sleeps until this file or another device commits, wake() is called, or `interval` seconds are over. After
+    an error of the hub it tries again, each time after a longer while, up to `interval` seconds. Other errors end it:
+    see `error`.
     """
 
     _FIRST_PAUSE = 0.5  # Seconds after the first error.
-    _STEP = 0.25  # Seconds after which stop() and commits of this file are noticed.
 
     def __init__(
         self,
@@ -38,6 +42,9 @@ class Worker:
         self._stopping = threading.Event()
         self._asked = threading.Event()
         self._settled = threading.Condition()
+        self._bell = os.pipe()  # Something to read in it wakes the thread.
+        for end in self._bell:
+            os.set_blocking(end, False)
         self._rounds = 0
         self.last_error: Optional[BaseException] = None  # Of the last exchange; None if it succeeded.
         self.error: Optional[BaseException] = None  # What ended the thread; None if it runs or was stopped.
@@ -48,27 +55,45 @@ class Worker:
     def is_running(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def rounds(self) -> int:
+        """How many exchanges have succeeded."""
+        return self._rounds
+
     def wake(self) -> None:
         """Begins an exchange soon. Any thread."""
-        self._asked.set()
+        with self._settled:
+            self._asked.set()
+            if self._bell:
+                try:
+                    os.write(self._bell[1], b"!")
+                except BlockingIOError:
+                    pass  # It is full: the thread will wake.
 
     def wait(self, timeout: Optional[float] = None) -> bool:
         """Waits until an exchange that begins after this call has succeeded. Returns False if none did in time, or the
         thread has ended. Any other thread."""
         with self._settled:
             wanted = self._rounds + 2  # The one that runs now may have begun before.
-            self._asked.set()
-            return self._settled.wait_for(lambda: self._again(wanted), timeout) and self._rounds >= wanted
+        self.wake()
+        with self._settled:
+            self._settled.wait_for(lambda: self._again(wanted), timeout)
+            return self._rounds >= wanted
 
     def _again(self, wanted: int) -> bool:
-        if self._rounds < wanted:
+        if self._rounds < wanted and self.is_running:
             self._asked.set()
+            if self._bell:
+                try:
+                    os.write(self._bell[1], b"!")
+                except BlockingIOError:
+                    pass
         return self._rounds >= wanted or not self.is_running
 
     def stop(self) -> None:
         """Ends the thread. An exchange in progress is finished."""
         self._stopping.set()
-        self._asked.set()
+        self.wake()
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
@@ -84,6 +109,9 @@ class Worker:
                 db.close()
             self._transport.close()
             with self._settled:
+                bell, self._bell = self._bell, ()  # type: ignore[assignment]
+                for end in bell:
+                    os.close(end)
                 self._settled.notify_all()
 
     def _loop(self, db: Any) -> None:
@@ -109,16 +137,24 @@ class Worker:
 
     def _rest(self, db: Any) -> None:
         """Waits for a reason to begin again: a commit with changes, a push of another device, wake(), the time."""
-        left = self._interval * random.uniform(0.8, 1.2)
-        while left > 0 and not self._asked.is_set():
-            step = min(self._STEP, left)
-            try:
-                if self._transport.wait(step) and hasattr(self._transport, "_CHANNEL"):
-                    return
-            except SyncError as error:
-                self.last_error = error
-                self._asked.wait(step)
-            left -= step
+        end = time.monotonic() + self._interval * random.uniform(0.8, 1.2)
+        number = getattr(self._transport, "fileno", lambda: -1)()
+        poll = select.poll()
+        for one in (self._bell[0], changes_descriptor(), number):
+            if one >= 0:
+                poll.register(one, select.POLLIN)
+        while not self._asked.is_set():
+            left = end - time.monotonic()
+            if left <= 0:
+                return
+            ready = {one for one, _ in poll.poll(left * 1000)}
+            if self._bell[0] in ready:
+                while len(os.read(self._bell[0], 4096)) == 4096:
+                    pass
+                return
+            if number in ready and self._transport.told():  # type: ignore[attr-defined]
+                return
+            take_turn()
             db.refresh()
             if db.sync.status.pending:
                 return
