@@ -5,10 +5,12 @@ Each test makes a hub in a database of its own. Skipped, with one line, where Po
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
 import sys
+import threading
 import time
 import uuid
 from datetime import datetime, timezone
@@ -552,6 +554,81 @@ def test_a_thread_keeps_files_together(bench):
         for w in workers:
             w.stop()
     assert not any(w.is_running for w in workers) and all(w.error is None for w in workers)
+
+
+def test_programs_that_exchange_the_changes_of_one_file(bench):
+    bench.device("a").close()
+    problems = []
+
+    def run(number: int) -> None:
+        try:
+            with crealm.open(str(bench.folder / "a.realm"), schema=bench.schema) as db:
+                for i in range(20):
+                    with db.write():
+                        db["Person"].create(id=100 * number + i, name=str(i), n=0)
+                    found = db.sync.now(bench.url)
+                    assert [event.kind for event in found.events if event.kind != "compared"] == []
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in (1, 2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert problems == []
+    a = crealm.open(str(bench.folder / "a.realm"), schema=bench.schema)
+    bench.files["a"] = a
+    bench.settle(a)
+    assert people(a) == rows(bench) and len(people(a)) == 60
+    assert bench.sql("SELECT count(*) FROM crealm.device WHERE batch > 0") == [(1,)]
+
+
+def test_opening_with_a_hub(bench):
+    path = str(bench.folder / "a.realm")
+    a = crealm.open(path, schema=bench.schema, sync=bench.url)
+    bench.files["a"] = a
+    b = bench.device("b")
+    with a.write():
+        a["Person"].create(id=1, name="Ann", n=1)
+    assert a.sync.now().requests >= 1
+    told = []
+
+    async def take() -> Any:
+        return await b.sync.now_async(bench.url, progress=told.append)
+
+    assert asyncio.run(take()).requests == told[-1].requests == 2
+    assert told[-1].pending == 0 and people(b) == [(1, "Ann", 1, None)]
+    with b.write():
+        b["Person"].get(1).name = "Anna"
+    bench.sync(b)
+    asyncio.run(a.sync.now_async())
+    assert people(a) == [(1, "Anna", 1, None)]
+    with pytest.raises(crealm.UsageError, match="already"):
+        a.sync.start(bench.url)
+    worker = a.sync.worker
+    a.close()
+    assert not worker.is_running
+    with pytest.raises(crealm.UsageError, match="no hub"):
+        b.sync.now()
+
+
+def test_a_thread_wakes_at_a_commit_of_any_program(bench):
+    a, b = bench.device("a"), bench.device("b")
+    bench.sync(a, b)
+    workers = [db.sync.start(bench.url, interval=600) for db in (a, b)]
+    assert all(worker.wait(60) for worker in workers)
+    with crealm.open(str(bench.folder / "a.realm"), schema=bench.schema) as other, other.write():
+        other["Person"].create(id=1, name="Ann", n=1)
+    while people(b) != [(1, "Ann", 1, None)]:
+        assert b.wait_for_change(60)
+    with b.write():
+        b["Person"].get(1).n = 5
+    while people(a) != [(1, "Ann", 5, None)]:
+        assert a.wait_for_change(60)
+    for worker in workers:
+        worker.stop()
+        assert worker.error is None
 
 
 def test_a_hub_that_is_away_is_an_error_and_nothing_is_lost(bench, tmp_path):

@@ -50,6 +50,11 @@ extension Realm {
         }
         let events = try applying { (tables) throws(RealmError) -> [SyncEvent] in
             var events: [SyncEvent] = []
+            guard try tables.known() == session.before else {
+                session.stage = .greeting
+                return []
+            }
+            session.stage = .pushing
             let known = try tables.text(.hub)
             if !known.isEmpty, Name(known) != Name(hub) {
                 try tables.set(.cursor, "")
@@ -68,7 +73,6 @@ extension Realm {
         }
         session.columns = columns
         session.schema = schema
-        session.stage = .pushing
         // The new name is unknown to the hub.
         if events.contains(where: { $0.kind == .forked }) { session.stage = .greeting }
         return events
@@ -99,6 +103,7 @@ extension Realm {
     private func applyPush(_ reply: JSONValue, _ session: SyncSession) throws(RealmError) -> [SyncEvent] {
         if reply.member("fork")?.flag == true {
             let events = try applying { (tables) throws(RealmError) -> [SyncEvent] in
+                guard try tables.known() == session.before else { return [] }
                 try fork(tables)
                 return [SyncEvent(kind: .forked)]
             }
@@ -107,6 +112,8 @@ extension Realm {
         }
         guard let batch = reply.member("batch")?.integer else { throw Sync.invalidReply("'push' lacks a number") }
         return try applying { (tables) throws(RealmError) -> [SyncEvent] in
+            // Another program that exchanges the changes of this file may have applied this reply.
+            guard try tables.known() == session.before else { return [] }
             guard let kept = try tables.inflight(), kept.number == batch else {
                 throw Sync.invalidReply("it acknowledges a batch that was not sent")
             }
@@ -191,13 +198,14 @@ extension Realm {
             // Nothing is new since the checkpoint that the file has. So a later one needs no commit.
             _ = try refresh()
             let tables = try syncTables()
-            if !(try tables.text(.cursor)).isEmpty {
+            if try tables.known() == session.before, !(try tables.text(.cursor)).isEmpty {
                 session.pages = []
                 session.stage = try SyncRequests(self, tables).hasPending(session.columns) ? .pushing : .done
                 return []
             }
         }
         let events = try applying { (tables) throws(RealmError) -> [SyncEvent] in
+            guard try tables.known() == session.before else { return [] }
             let all = try tables.all()
             var rows = HubRows(self, tables)
             for page in pages { try rows.add(page.member("rows"), all) }
@@ -211,7 +219,11 @@ extension Realm {
         session.pages = []
         session.comparedAtFirst = []
         _ = try refresh()
-        session.stage = try SyncRequests(self, try syncTables()).hasPending(session.columns) ? .pushing : .done
+        let tables = try syncTables()
+        // Not if another program was faster.
+        let isCurrent = Name(try tables.text(.cursor)) == Name(next)
+        let isPending = try SyncRequests(self, tables).hasPending(session.columns)
+        session.stage = isCurrent && !isPending ? .done : .pushing
         return events
     }
 }

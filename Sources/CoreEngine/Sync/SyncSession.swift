@@ -40,6 +40,17 @@ final class SyncSession {
         var compared: [Name] = []
     }
 
+    /// What the file had when the exchange, or the pull, asked. If it has something else when the reply comes, another
+    /// program that exchanges the changes of the same file was faster: the reply is out of date.
+    var before: Known?
+
+    struct Known: Equatable {
+        let device: Name
+        let cursor: Name
+        let batch: Int64
+        let inflight: Int64
+    }
+
     /// The classes that are compared when all pages are there.
     var comparedAtFirst: [Name] = []
 }
@@ -157,23 +168,32 @@ extension Realm {
         switch session.stage {
         case .greeting:
             session.awaited = .hello
+            session.before = try tables.known()
             return SyncRequest(function: "hello", body: try SyncRequests(self, tables).hello())
         case .done:
             session.stage = .pushing
             return nil
         case .pushing:
-            if let kept = try tables.inflight() { return push(kept.body, session) }
+            if let kept = try tables.inflight() {
+                session.before = try tables.known()
+                return push(kept.body, session)
+            }
             let compared = try tables.all().filter { $0.comparison != .none }.compactMap(\.table.className)
                 .filter { session.columns[$0] != nil }
             // A comparison comes first: a row that this file has just sent would count as one that the hub changed.
             if compared.isEmpty, try SyncRequests(self, tables).hasPending(session.columns) {
-                let body = try applying { (tables) throws(RealmError) in
-                    try SyncRequests(self, tables).freeze(session.columns)
+                let body = try applying { (tables) throws(RealmError) -> [UInt8]? in
+                    // Another program may have stored a batch meanwhile.
+                    var body = try tables.inflight()?.body
+                    if body == nil { body = try SyncRequests(self, tables).freeze(session.columns) }
+                    session.before = try tables.known()
+                    return body
                 }
                 if let body { return push(body, session) }
             }
             session.stage = .pulling
             session.pages = []
+            session.before = try tables.known()
             session.pull = SyncSession.Pull(cursor: try tables.text(.cursor))
             session.pull.compared = compared
             session.comparedAtFirst = session.pull.compared
@@ -194,5 +214,14 @@ extension Realm {
         out.field("batch") { $0.raw(batch) }
         out.close("}")
         return SyncRequest(function: "push", body: out.bytes)
+    }
+}
+
+extension MarkTables {
+    /// What the file knows of the hub.
+    func known() throws(RealmError) -> SyncSession.Known {
+        SyncSession.Known(
+            device: Name(try text(.device)), cursor: Name(try text(.cursor)), batch: try integer(.batch),
+            inflight: try inflight()?.number ?? 0)
     }
 }

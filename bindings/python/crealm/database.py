@@ -67,7 +67,7 @@ from .versions import PinnedVersion
 from .writing import AsyncBlock, AsyncWrite, WriteCall
 
 if TYPE_CHECKING:
-    from .sync import Sync
+    from .sync import Sync, Synchronising
     from .models import Model
 
 M = TypeVar("M", bound="Model")
@@ -118,6 +118,7 @@ class Database(Session):
         self._lock_timeout = timeout  # The timeout that is set in the library.
         self._reopen = reopen
         self._by_thread = threading.local()  # See local.
+        self._synchronising: Optional["Synchronising"] = None  # What open(sync=…) or sync.start() began.
         self._is_quiet = False  # Whether a missing close() causes no ResourceWarning.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic, families=families)
@@ -829,6 +830,8 @@ class Database(Session):
         database raise ClosedError from now on. A second call does nothing."""
         if not self._owner.is_closed:
             self._owner.check()
+        if self._synchronising is not None:
+            self._synchronising.worker.stop()
         block = self._block
         if block is not None and not self._owner.depth:
             self._end_write(block)

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Owner
@@ -27,6 +27,9 @@ from .families import Families
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 from .rules import as_text
+
+if TYPE_CHECKING:
+    from .sync.transports import Transport
 
 _MISMATCHED_CONFIG = 2013
 _UNSHARED = 'mode="snapshot" reads one version of the file, without the lock file beside it.'
@@ -63,6 +66,7 @@ def open(
     progress: Optional[Progress] = None,
     slot: str = "newest",
     refuse_broken_rules: bool = False,
+    sync: Union[str, "Transport", None] = None,
 ) -> Database:
     """Opens a realm file.
 
@@ -123,6 +127,8 @@ def open(
 
     refuse_broken_rules: whether a write fails with RuleBroken if another library, which knows no rules, wrote objects
           that break a rule. Without it the log names them, and the write begins.
+    sync: the postgresql:// or https:// address of a hub, or a transport: changes are marked from now on, and a thread
+          exchanges them with the hub until the database is closed. See Database.sync.
 
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
@@ -171,7 +177,14 @@ def open(
     if shrinking is not None:
         _check_shrinking(shrinking)
     way = _Way(where, for_library, mode, durability, in_memory, declared, shrinking, timeout, progress, slot, refuse_broken_rules)
-    return way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
+    db = way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
+    if sync is not None:
+        try:
+            db.sync._begin(sync)
+        except BaseException:
+            db.close()
+            raise
+    return db
 
 
 def _check_shrinking(shrinking: Tuple[int, int]) -> None:

@@ -12,11 +12,13 @@ synchronised, and what happens to conflicting changes.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, NamedTuple, Optional, Sequence, Tuple, cast
 
 from .._library import lib
 from .. import _marshal as c
+from ..errors import UsageError
 from . import _core
 from .transports import HTTPTransport, PostgresTransport, Transport, transport_for
 
@@ -30,6 +32,7 @@ __all__ = [
     "HTTPTransport",
     "Outcome",
     "PostgresTransport",
+    "Progress",
     "Refused",
     "Status",
     "Sync",
@@ -94,6 +97,22 @@ class Outcome(NamedTuple):
     events: List[Event]
 
 
+class Progress(NamedTuple):
+    """How far an exchange is."""
+
+    requests: int
+    sent_bytes: int
+    received_bytes: int
+    pending: int  # Objects with unsent changes.
+
+
+class Synchronising(NamedTuple):
+    """A thread that exchanges changes of a database, and the hub that it was given."""
+
+    hub: Any
+    worker: "Worker"
+
+
 class Sync:
     """Synchronisation of one database: `db.sync`. Methods belong to the thread of the database."""
 
@@ -143,21 +162,98 @@ class Sync:
         """Lets the next exchange compare all objects with the hub."""
         self._db._owner.call(c.check, lib.crealm_sync_compare)
 
-    def now(self, hub: Any, *, most_requests: int = 10_000, **options: Any) -> Outcome:
+    def now(
+        self,
+        hub: Any = None,
+        *,
+        most_requests: int = 10_000,
+        progress: Optional[Callable[[Progress], object]] = None,
+        **options: Any,
+    ) -> Outcome:
         """One exchange: sends all unsent changes, and moves the file to a checkpoint of the hub.
 
-        hub: a postgresql:// or https:// address, or a transport. options: those of the transport.
+        hub: a postgresql:// or https:// address, or a transport; without it, the exchange is that of the thread which
+        open(sync=…) or start() began, and this call waits for it. options: those of the transport.
+        progress: called after each reply of the hub, on this thread.
+
         SyncError if the hub cannot be reached or does not take part: the file stays usable, unsent changes are kept,
-        and the next exchange goes on.
+        and the next exchange goes on. UsageError without a hub.
         """
+        if hub is None:
+            return self._ask()
         transport = transport_for(hub, **options)
         try:
-            return self._exchange(transport, most_requests)
+            return self._exchange(transport, most_requests, progress)
         finally:
             if transport is not hub:
                 transport.close()
 
-    def _exchange(self, transport: Transport, most_requests: int = 10_000) -> Outcome:
+    async def now_async(
+        self,
+        hub: Any = None,
+        *,
+        most_requests: int = 10_000,
+        progress: Optional[Callable[[Progress], object]] = None,
+        **options: Any,
+    ) -> Outcome:
+        """As now(); the event loop goes on while the hub works. The database stays usable meanwhile, but in a write
+        when a reply arrives: UsageError then."""
+        loop = asyncio.get_running_loop()
+        if hub is None:
+            worker, before = self._running(), self._db._owner
+            outcome = await loop.run_in_executor(None, worker.exchange)
+            if not before.is_closed:
+                self._db.refresh()
+            return outcome
+        transport = transport_for(hub, **options)
+        try:
+            steps = self._steps(most_requests, progress)
+            request = next(steps, None)
+            while request is not None:
+                reply = await loop.run_in_executor(None, transport.call, *request)
+                try:
+                    request = steps.send(reply)
+                except StopIteration as end:
+                    return cast(Outcome, end.value)
+            return Outcome(0, 0, 0, [])
+        finally:
+            steps.close()
+            if transport is not hub:
+                transport.close()
+
+    def _running(self) -> "Worker":
+        found = self._db._synchronising
+        if found is None:
+            raise UsageError(
+                "This database has no hub", hint="Name it: now(hub), or crealm.open(…, sync=hub)", path=self._db.path
+            )
+        return found.worker
+
+    def _ask(self) -> Outcome:
+        outcome = self._running().exchange()
+        self._db.refresh()
+        return outcome
+
+    def _exchange(
+        self,
+        transport: Transport,
+        most_requests: int = 10_000,
+        progress: Optional[Callable[[Progress], object]] = None,
+    ) -> Outcome:
+        steps = self._steps(most_requests, progress)
+        try:
+            request = next(steps)
+            while True:
+                request = steps.send(transport.call(*request))
+        except StopIteration as end:
+            return cast(Outcome, end.value)
+        finally:
+            steps.close()
+
+    def _steps(
+        self, most_requests: int, progress: Optional[Callable[[Progress], object]]
+    ) -> Generator[Tuple[str, bytes], bytes, Outcome]:
+        """Yields the requests of an exchange, and is sent the replies."""
         call = self._db._owner.call
         requests, sent, received = 0, 0, 0
         events: List[Event] = []
@@ -166,16 +262,29 @@ class Sync:
                 request = call(_core.next_request)
                 if request is None:
                     break
-                function, body = request
-                reply = transport.call(function, body)
-                requests, sent, received = requests + 1, sent + len(body), received + len(reply)
+                reply = yield request
+                requests, sent, received = requests + 1, sent + len(request[1]), received + len(reply)
                 for one in call(_core.apply_reply, reply):
                     events.append(Event(one["event"], one["class"], one["key"], one["detail"], one["count"]))
+                if progress is not None:
+                    progress(Progress(requests, sent, received, self.status.pending))
         except BaseException:
             if not self._db.is_closed:
                 call(c.check, lib.crealm_sync_reset)
             raise
         return Outcome(requests, sent, received, events)
+
+    @property
+    def worker(self) -> Optional["Worker"]:
+        """The thread that open(sync=…) or start() began; None without one."""
+        found = self._db._synchronising
+        return None if found is None else found.worker
+
+    def _begin(self, hub: Any) -> None:
+        """Marks changes, and starts a thread: for open(sync=…)."""
+        if not self.status.enabled:
+            self.enable()
+        self.start(hub)
 
     def start(
         self,
@@ -188,8 +297,13 @@ class Sync:
         """Exchanges changes in a thread of its own, until Worker.stop() or the end of the program: soon after each
         commit of this file, when another device tells of a push, and at least every `interval` seconds.
 
-        on_event: called in that thread for each event.
+        on_event: called in that thread for each event. UsageError if such a thread runs already.
         """
         from .worker import Worker
 
-        return Worker(self._db, transport_for(hub, **options), interval, on_event)
+        found = self._db._synchronising
+        if found is not None and found.worker.is_running:
+            raise UsageError("A thread exchanges the changes of this database already", path=self._db.path)
+        worker = Worker(self._db, transport_for(hub, **options), interval, on_event)
+        self._db._synchronising = Synchronising(hub, worker)
+        return worker

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-from ..errors import SyncError
+from ..errors import SyncError, UsageError
 from ..observing import changes_descriptor, take_turn
 from .transports import Transport
 
@@ -46,6 +46,9 @@ class Worker:
         for end in self._bell:
             os.set_blocking(end, False)
         self._rounds = 0
+        self._outcome: Optional["Outcome"] = None  # Of the last exchange that succeeded.
+        self._failures = 0
+        self._is_busy = False  # Whether an exchange is in progress.
         self.last_error: Optional[BaseException] = None  # Of the last exchange; None if it succeeded.
         self.error: Optional[BaseException] = None  # What ended the thread; None if it runs or was stopped.
         self._thread = threading.Thread(target=self._run, name="crealm-sync", daemon=True)
@@ -63,32 +66,43 @@ class Worker:
     def wake(self) -> None:
         """Begins an exchange soon. Any thread."""
         with self._settled:
-            self._asked.set()
-            if self._bell:
-                try:
-                    os.write(self._bell[1], b"!")
-                except BlockingIOError:
-                    pass  # It is full: the thread will wake.
+            self._ring()
+
+    def _ring(self) -> None:
+        self._asked.set()
+        if self._bell:
+            try:
+                os.write(self._bell[1], b"!")
+            except BlockingIOError:
+                pass  # It is full: the thread will wake.
 
     def wait(self, timeout: Optional[float] = None) -> bool:
         """Waits until an exchange that begins after this call has succeeded. Returns False if none did in time, or the
         thread has ended. Any other thread."""
         with self._settled:
-            wanted = self._rounds + 2  # The one that runs now may have begun before.
-        self.wake()
-        with self._settled:
-            self._settled.wait_for(lambda: self._again(wanted), timeout)
+            wanted = self._next()
+            self._settled.wait_for(lambda: self._rounds >= wanted or not self.is_running, timeout)
             return self._rounds >= wanted
 
-    def _again(self, wanted: int) -> bool:
-        if self._rounds < wanted and self.is_running:
-            self._asked.set()
-            if self._bell:
-                try:
-                    os.write(self._bell[1], b"!")
-                except BlockingIOError:
-                    pass
-        return self._rounds >= wanted or not self.is_running
+    def exchange(self) -> "Outcome":
+        """As wait(), and returns what the exchange did. SyncError if the next exchange fails; the error that ended the
+        thread; UsageError if it was stopped."""
+        with self._settled:
+            wanted, failures = self._next(), self._failures
+            self._settled.wait_for(
+                lambda: self._rounds >= wanted or self._failures > failures or not self.is_running
+            )
+            if self._rounds < wanted:
+                raise (
+                    self.error or self.last_error or UsageError("The thread that exchanges changes was stopped")
+                )
+            assert self._outcome is not None
+            return self._outcome
+
+    def _next(self) -> int:
+        """The number of the first exchange that begins from now on. It begins soon."""
+        self._ring()
+        return self._rounds + (2 if self._is_busy else 1)
 
     def stop(self) -> None:
         """Ends the thread. An exchange in progress is finished."""
@@ -117,18 +131,26 @@ class Worker:
     def _loop(self, db: Any) -> None:
         pause = self._FIRST_PAUSE
         while not self._stopping.is_set():
-            self._asked.clear()
+            with self._settled:
+                self._asked.clear()
+                self._is_busy = True
             try:
                 outcome: "Outcome" = db.sync._exchange(self._transport)
             except SyncError as error:
-                self.last_error = error
+                with self._settled:
+                    self.last_error = error
+                    self._failures += 1
+                    self._is_busy = False
+                    self._settled.notify_all()
                 self._asked.wait(pause * random.uniform(0.8, 1.2))
                 pause = min(pause * 2, max(self._interval, self._FIRST_PAUSE))
                 continue
-            self.last_error = None
             pause = self._FIRST_PAUSE
             with self._settled:
+                self.last_error = None
+                self._is_busy = False
                 self._rounds += 1
+                self._outcome = outcome
                 self._settled.notify_all()
             if self._on_event is not None:
                 for event in outcome.events:
