@@ -1425,9 +1425,10 @@ RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_
  *  changes that the hub may not know. The file stays synchronised until crealm_sync_disable(), in all programs
  *  that write it with this library. What realm-core writes is found and compared with the hub.
  *
- *  options: [optional]; JSON: {"classes": ["Person"], "clock_offset": 0}. classes: those to synchronise; without
- *           it, all classes that are not embedded. clock_offset: milliseconds that are added to the clock of
- *           the system, which decides between conflicting changes.
+ *  options: [optional]; JSON: {"classes": ["Person"], "clock_offset": 0, "subsets": {"Person": "age > 17"}}.
+ *           classes: those to synchronise; without it, all classes that are not embedded. clock_offset:
+ *           milliseconds that are added to the clock of the system, which decides between conflicting changes.
+ *           subsets: as crealm_sync_set_subset(), for each class.
  *  Thread:  confined.
  *  Errors:  [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is
  *           synchronised already, and for classes that are embedded or have no primary key; NO_SUCH_TABLE;
@@ -1441,6 +1442,17 @@ RLM_API bool crealm_sync_enable(realm_t* realm, const char* options);
  *  Errors: [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is not
  *          synchronised; file errors. */
 RLM_API bool crealm_sync_disable(realm_t* realm);
+
+/** Chooses the objects of a synchronised class that this file has. The next exchange compares the class with the
+ *  hub: objects outside of the subset leave the file, unless they have unsent changes, and others come.
+ *
+ *  condition: of the query language: comparisons of properties of the class itself with constants, and AND, OR
+ *             and NOT of them. NULL or "": all objects.
+ *  Thread:    confined.
+ *  Errors:    [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is not
+ *             synchronised, and for a condition that SQL cannot express; NO_SUCH_TABLE for a class that is not
+ *             synchronised; INVALID_QUERY_STRING; file errors. */
+RLM_API bool crealm_sync_set_subset(realm_t* realm, const char* class_name, const char* condition);
 
 /** The state of synchronisation as JSON; free with realm_free(). {"enabled": false} for a file that is not
  *  synchronised; otherwise the members device, hub, cursor, batch, clock, inflight (bytes of the batch that the

@@ -22,6 +22,17 @@ public func crealm_sync_disable(_ realm: OpaquePointer?) -> Bool {
     inside(.realm, realm) { (_, realm) throws(RealmError) in try realm.disableSync() }
 }
 
+@_cdecl("crealm_sync_set_subset")
+public func crealm_sync_set_subset(
+    _ realm: OpaquePointer?, _ className: UnsafePointer<CChar>?, _ condition: UnsafePointer<CChar>?
+) -> Bool {
+    inside(.realm, realm) { (_, realm) throws(RealmError) in
+        guard let className else { throw nullArgument() }
+        let text = condition.map { String(cString: $0) } ?? ""
+        try realm.setSyncSubset(Name(String(cString: className)), text)
+    }
+}
+
 @_cdecl("crealm_sync_status")
 public func crealm_sync_status(_ realm: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
     from(.realm, realm) { (_, realm) throws(RealmError) in try copied(try realm.syncStatusJSON()) }

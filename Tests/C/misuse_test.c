@@ -1082,6 +1082,7 @@ static void wrong_sync_calls(void) {
         if (writing) WORKS(realm_begin_write(realm));
         REFUSED(K_REALM, realm_t, crealm_sync_enable(h, NULL));
         REFUSED(K_REALM, realm_t, crealm_sync_disable(h));
+        REFUSED(K_REALM, realm_t, crealm_sync_set_subset(h, "A", "TRUEPREDICATE"));
         REFUSED(K_REALM, realm_t, crealm_sync_status(h));
         REFUSED(K_REALM, realm_t, crealm_sync_next_request(h, &request));
         REFUSED(K_REALM, realm_t, crealm_sync_apply_reply(h, "{}", 2, &events));
@@ -1091,6 +1092,8 @@ static void wrong_sync_calls(void) {
         if (writing) {
             FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_enable(realm, NULL));
             FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_disable(realm));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_set_subset(realm, "A", NULL));
+            FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_sync_set_subset(realm, NULL, NULL));
             FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_next_request(realm, &request));
             FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_sync_compare(realm));
             WORKS(realm_rollback(realm));

@@ -331,6 +331,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_object_get_computed(t->object, "x", &v))
         CALL(crealm_sync_enable(t->realm, NULL))
         CALL(crealm_sync_disable(t->realm))
+        CALL(crealm_sync_set_subset(t->realm, "A", NULL))
         CALL(crealm_sync_status(t->realm))
         CALL(crealm_sync_next_request(t->realm, &request))
         CALL(crealm_sync_apply_reply(t->realm, "{}", 2, NULL))

@@ -84,6 +84,7 @@ struct MarkTables {
         try settings.place(newestFormat, at: row, try facts(settings, Number.format.rawValue, .int))
         let classes = try group.addTable(MarkNames.classes)
         for name in ["kept", "compare"] { try classes.addColumn(Name(name), .int, []) }
+        try classes.addColumn("subset", .string, [])
         let inflight = try group.addTable(MarkNames.inflight)
         try inflight.addColumn("number", .int, [])
         try inflight.addColumn("body", .binary, [])
@@ -100,7 +101,9 @@ struct MarkTables {
             let name = MarkNames.pending(TableKey(UInt32(truncatingIfNeeded: key.raw)))
             if let pending = try group.table(named: name) { try group.removeTable(pending) }
         }
-        for name in [MarkNames.classes, MarkNames.inflight, MarkNames.refused, MarkNames.settings] {
+        for name in [
+            MarkNames.classes, MarkNames.inflight, MarkNames.refused, MarkNames.links, MarkNames.settings,
+        ] {
             if let table = try group.table(named: name) { try group.removeTable(table) }
         }
     }
@@ -116,6 +119,9 @@ struct MarkTables {
         case forked = 2
     }
 
+    /// The bit of `compare` for `SyncedClass.isWidened`.
+    private static let widened: Int64 = 4
+
     struct SyncedClass {
         let table: Table
         let pending: PendingTable
@@ -124,20 +130,35 @@ struct MarkTables {
         let kept: Int64
 
         let comparison: Comparison
+
+        /// Whether the file may lack objects of the hub because it had another subset: they were not deleted.
+        let isWidened: Bool
+
+        /// The condition of the objects that this file has, in the query language; empty: all objects.
+        let subset: String
         var row: ObjKey { ObjKey(Int64(table.key.raw)) }
     }
 
     /// The synchronised classes that the file still has, by the order of their tables.
     func all() throws(RealmError) -> [SyncedClass] {
         var all: [SyncedClass] = []
+        // Earlier versions made no such column.
+        let subset = classes.column(named: "subset") == nil ? nil : try Self.facts(classes, "subset", .string)
         let kept = try Self.facts(classes, "kept", .int), compare = try Self.facts(classes, "compare", .int)
         for key in try classes.allKeys() {
             guard let table = try group.table(TableKey(UInt32(truncatingIfNeeded: key.raw))),
                 let pending = try PendingTable(group, table), case .int(let version)? = try classes.get(key, kept),
                 case .int(let raw)? = try classes.get(key, compare)
             else { continue }
-            let comparison = Comparison(rawValue: raw) ?? .needed
-            all.append(SyncedClass(table: table, pending: pending, kept: version, comparison: comparison))
+            let comparison = Comparison(rawValue: raw & ~Self.widened) ?? .needed
+            var condition = ""
+            if let subset, case .string(let text)? = try classes.get(key, subset) {
+                condition = String(decoding: text, as: UTF8.self)
+            }
+            all.append(
+                SyncedClass(
+                    table: table, pending: pending, kept: version, comparison: comparison,
+                    isWidened: raw & Self.widened != 0, subset: condition))
         }
         return all
     }
@@ -153,10 +174,26 @@ struct MarkTables {
         try classes.setPlaced(one.row, try Self.facts(classes, "kept", .int), .int(version))
     }
 
+    func storeSubset(_ one: SyncedClass, _ condition: String) throws(RealmError) {
+        if classes.column(named: "subset") == nil { try classes.addColumn("subset", .string, []) }
+        let facts = try Self.facts(classes, "subset", .string)
+        try Array(condition.utf8).withBytes { (bytes) throws(RealmError) in
+            try classes.setPlaced(one.row, facts, .string(bytes))
+        }
+    }
+
     func setComparison(_ one: SyncedClass, _ wanted: Comparison) throws(RealmError) {
         // What a fork demands includes the rest.
         if one.comparison == wanted || (one.comparison == .forked && wanted == .needed) { return }
-        try classes.setPlaced(one.row, try Self.facts(classes, "compare", .int), .int(wanted.rawValue))
+        let kept = one.isWidened && wanted != .none ? Self.widened : 0
+        try classes.setPlaced(one.row, try Self.facts(classes, "compare", .int), .int(wanted.rawValue | kept))
+    }
+
+    /// Demands a comparison that also brings the objects of another subset.
+    func setWidened(_ one: SyncedClass) throws(RealmError) {
+        let comparison = one.comparison == .none ? Comparison.needed : one.comparison
+        let number = comparison.rawValue | Self.widened
+        try classes.setPlaced(one.row, try Self.facts(classes, "compare", .int), .int(number))
     }
 
     // MARK: The batch on its way

@@ -3,6 +3,9 @@
 struct HubRows {
     struct Row {
         let isGone: Bool
+
+        /// Whether it exists, and this file does not see it: it is outside of the subset, or belongs to somebody else.
+        let isOutside: Bool
         let clock: Int64
 
         /// Whether the hub changed it since the checkpoint that the file shows.
@@ -31,11 +34,15 @@ struct HubRows {
 
     /// The objects that `apply` has made, by class.
     private var made: [TableKey: Set<ObjKey>] = [:]
+    private var links: MissingLinks
+    private let all: [TableKey: MarkTables.SyncedClass]
 
-    init(_ realm: Realm, _ tables: MarkTables) {
+    init(_ realm: Realm, _ tables: MarkTables) throws(RealmError) {
         self.realm = realm
         self.tables = tables
         reading = WireReading(realm: realm)
+        links = try MissingLinks(tables.group)
+        all = Dictionary(uniqueKeysWithValues: try tables.all().map { ($0.table.key, $0) })
     }
 
     /// Adds the rows of a reply.
@@ -71,7 +78,8 @@ struct HubRows {
 
     private mutating func add(_ json: JSONValue, _ keyIndex: Int, _ at: Int) throws(RealmError) {
         let table = classes[at].synced.table
-        guard let parts = json.elements, parts.count == 3 + classes[at].columns.count, let isGone = parts[0].flag,
+        guard let parts = json.elements, parts.count == 3 + classes[at].columns.count,
+            let isGone = parts[0].isText("out".utf8) ? true : parts[0].flag,
             let clock = parts[1].integer, let isChanged = parts[2].flag
         else {
             throw Sync.invalidReply("a row of class '\(table.className ?? table.name)' of another form")
@@ -82,7 +90,8 @@ struct HubRows {
         }
         let text = try reading.element(key, table, facts)
         if classes[at].rows[text] == nil { classes[at].order.append(text) }
-        classes[at].rows[text] = Row(isGone: isGone, clock: clock, isChanged: isChanged, key: key, values: values)
+        classes[at].rows[text] = Row(
+            isGone: isGone, isOutside: parts[0].flag == nil, clock: clock, isChanged: isChanged, key: key, values: values)
         self.clock = max(self.clock, clock)
     }
 
@@ -100,7 +109,7 @@ struct HubRows {
             let isCompared = one.synced.table.className.map { compared.contains($0) } ?? false
             for text in one.order {
                 guard let row = one.rows[text], !row.isGone, !deleted[i].contains(text) else { continue }
-                if isCompared, !row.isChanged { continue }
+                if isCompared, !row.isChanged, !one.synced.isWidened { continue }
                 let object = try reading.make(row.key, in: one.synced.table)
                 if object.isNew { made[one.synced.table.key, default: []].insert(object.key) }
             }
@@ -121,6 +130,59 @@ struct HubRows {
         for name in compared where !classes.contains(where: { $0.synced.table.className == name }) {
             guard let one = try tables.all().first(where: { $0.table.className == name }) else { continue }
             try addUnknown(Class(synced: one, columns: []), try Self.deletedKeys(one))
+        }
+        try findMissing()
+    }
+
+    /// Gives properties the links to objects that were missing and are there now.
+    private mutating func findMissing() throws(RealmError) {
+        for (place, entry) in links.entries {
+            guard let synced = all[place.table], let facts = synced.table.facts(place.column),
+                let object = try reading.find(try JSONValue.parse(place.key), in: synced.table),
+                try synced.pending.get(object)?.property(place.column) == nil
+            else {
+                // The object is gone, or the program gave the property another value.
+                try links.drop(place)
+                continue
+            }
+            guard let target = try tables.group.table(entry.target),
+                try reading.find(try JSONValue.parse(entry.missing), in: target) != nil
+            else { continue }
+            try put(try JSONValue.parse(entry.value), place, synced.table, object, facts)
+        }
+    }
+
+    /// Stores a value of the hub, and notes what it links to if that is not there.
+    @discardableResult
+    private mutating func put(
+        _ value: JSONValue, _ place: MissingLinks.Place, _ table: Table, _ object: ObjKey, _ facts: ColumnFacts
+    ) throws(RealmError) -> Bool {
+        reading.misses.first = nil
+        let isChanged = try reading.store(value, table, object, facts)
+        guard facts.type == .link else { return isChanged }
+        if let missing = reading.misses.first {
+            try links.note(place, target: missing.table, missing: missing.key, value: value.json)
+        } else {
+            try links.drop(place)
+        }
+        return isChanged
+    }
+
+    /// Keeps the links to an object that leaves this file, and is not deleted.
+    private mutating func keepLinks(to object: ObjKey, _ text: [UInt8], _ table: Table) throws(RealmError) {
+        for case let facts? in table.facts where facts.type == .backlink {
+            guard let synced = all[facts.oppositeTable],
+                let own = synced.table.facts(facts.oppositeColumn), own.type == .link
+            else { continue }
+            for origin in try table.backlinks(object, facts.key).allKeys() {
+                guard try synced.pending.get(origin)?.property(own.key) == nil,
+                    let key = try WireText.primaryKey(synced.table, origin),
+                    let value = try WireText.property(synced.table, origin, own)
+                else { continue }
+                let place = MissingLinks.Place(table: synced.table.key, key: key, column: own.key)
+                if links.entries[place] != nil { continue }
+                try links.note(place, target: table.key, missing: text, value: value)
+            }
         }
     }
 
@@ -145,13 +207,16 @@ struct HubRows {
         let table = one.synced.table, pending = one.synced.pending
         guard let object = try reading.find(row.key, in: table) else { return }
         if let change = try pending.get(object) {
+            // What is unsent is sent first; then the hub tells it again.
+            if row.isOutside { return }
             // An object that was made again after the deletion stays.
             if change.state == .created, change.clock > row.clock { return }
             try pending.remove(object)
             report(.overruled, one, text, "the object was deleted on the hub")
-        } else if isCompared, !row.isChanged {
+        } else if isCompared, !row.isChanged, !row.isOutside {
             return try pending.put(object, PendingObject(state: .created, clock: try nextClock()))
         }
+        if row.isOutside { try keepLinks(to: object, text, table) }
         try realm.changing { () throws(RealmError) in try table.group.delete(table, object) }
     }
 
@@ -204,9 +269,14 @@ struct HubRows {
         for (facts, value) in zip(one.columns, row.values) {
             guard let facts, !facts.isPrimaryKey else { continue }
             guard let known = change?.property(facts.key) else {
-                if isCompared, !row.isChanged {
+                if isCompared, !row.isChanged, !isNew {
                     let wanted = try reading.canonical(value, table, facts)
-                    if wanted == (try WireText.property(table, object, facts)) { continue }
+                    let present = try WireText.property(table, object, facts)
+                    if wanted == present { continue }
+                    if facts.type == .link, try reading.canonical(value, table, facts, isShown: true) == present {
+                        try put(value, MissingLinks.Place(table: table.key, key: text, column: facts.key), table, object, facts)
+                        continue
+                    }
                     let clock = try nextClock()
                     var marked = change ?? PendingObject(state: .changed, clock: clock)
                     marked.clock = clock
@@ -216,7 +286,10 @@ struct HubRows {
                         marked.note(facts.key, .set, clock: clock)
                     }
                     change = marked
-                } else if try reading.store(value, table, object, facts), isCompared, !isNew {
+                } else if try put(
+                    value, MissingLinks.Place(table: table.key, key: text, column: facts.key), table, object, facts),
+                    isCompared, !isNew
+                {
                     report(.overwritten, one, text, table.column(facts.key)?.name.text ?? "")
                 }
                 continue

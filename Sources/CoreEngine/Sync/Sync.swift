@@ -16,7 +16,8 @@
 ///
 /// Bytes: docs/format/sync.md. Protocol and behaviour: docs/sync.md.
 ///
-/// May use: Exchange, Objects, ObjectStore, Marks, Texts, Schema, Transactions, Tables, Crypto, Basics.
+/// May use: Exchange, Objects, ObjectStore, Marks, Texts, Schema, Transactions, Tables, Conditions, Language,
+/// Crypto, Basics.
 enum Sync {
     /// The version of the protocol.
     static let version: Int64 = 1

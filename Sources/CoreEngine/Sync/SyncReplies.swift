@@ -122,7 +122,7 @@ extension Realm {
             try tables.set(.batch, batch)
             try tables.set(.chain, body.member("chain")?.text ?? "")
             let all = try tables.all()
-            var rows = HubRows(self, tables)
+            var rows = try HubRows(self, tables)
             for one in reply.member("merge")?.elements ?? [] { try remerge(one, body, all, &rows) }
             try rows.add(reply.member("rows"), all)
             try rows.apply()
@@ -190,7 +190,7 @@ extension Realm {
         }
         if session.pull.after != nil {
             // Rows that changed after the first page was read may be missing.
-            session.pull = SyncSession.Pull(cursor: session.pull.first, compared: [])
+            session.pull = SyncSession.Pull(cursor: session.pull.first, isSecond: true)
             return []
         }
         let compared = session.comparedAtFirst, pages = session.pages
@@ -207,7 +207,7 @@ extension Realm {
         let events = try applying { (tables) throws(RealmError) -> [SyncEvent] in
             guard try tables.known() == session.before else { return [] }
             let all = try tables.all()
-            var rows = HubRows(self, tables)
+            var rows = try HubRows(self, tables)
             for page in pages { try rows.add(page.member("rows"), all) }
             try rows.apply(comparing: compared)
             try tables.set(.cursor, next)

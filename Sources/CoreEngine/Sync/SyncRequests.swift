@@ -73,8 +73,29 @@ struct SyncRequests {
         let names = session.columns.keys.sorted()
         out.field("classes") { $0.array(names) { $0.text($1.text) } }
         out.field("compare") { $0.array(session.pull.compared) { $0.text($1.text) } }
+        try writeSubsets(&out)
+        // Of a class without objects, nothing can leave.
+        var empty: [Name] = []
+        for one in try tables.all() {
+            if let name = one.table.className, try one.table.count() == 0 { empty.append(name) }
+        }
+        if !session.pull.isSecond, !empty.isEmpty { out.field("empty") { $0.array(empty) { $0.text($1.text) } } }
         out.close("}")
         return out.bytes
+    }
+
+    /// Writes the member `where`, for files that have subsets.
+    func writeSubsets(_ out: inout JSONText) throws(RealmError) {
+        let all = try tables.all().filter { !$0.subset.isEmpty }
+        if all.isEmpty { return }
+        out.name("where".utf8)
+        out.open("{")
+        for one in all {
+            guard let name = one.table.className else { continue }
+            out.name(Array(name.text.utf8))
+            out.raw(try SubsetCondition.json(one.subset, one.table))
+        }
+        out.close("}")
     }
 
     // MARK: Batches

@@ -33,6 +33,9 @@ final class SyncSession {
         /// The snapshot of the first page: where a second pull begins, if there are several pages.
         var first = ""
 
+        /// Whether it asks for what changed while pages were read.
+        var isSecond = false
+
         /// Where the next page begins; nil for the first page.
         var after: JSONValue?
 
@@ -96,7 +99,9 @@ extension Realm {
     ///   - clockOffset: milliseconds that are added to the system's clock.
     /// - Throws: 2007 when the file is synchronised already, for a class without a primary key, or without classes;
     ///   3000 for an unknown class; 2005 inside a write transaction.
-    package func enableSync(_ names: [Name], clockOffset: Int64 = 0) throws(RealmError) {
+    package func enableSync(
+        _ names: [Name], clockOffset: Int64 = 0, subsets: [(name: Name, condition: String)] = []
+    ) throws(RealmError) {
         guard !isWriting else {
             throw RealmError(.wrongTransactionState, "Synchronisation cannot be enabled inside a write transaction")
         }
@@ -128,12 +133,28 @@ extension Realm {
             }
             guard count > 0 else { throw RealmError(.illegalOperation, "There are no classes to synchronise") }
             for one in try tables.all() { try tables.setComparison(one, .needed) }
+            for (name, condition) in subsets { try tables.setSubset(try tables.named(name), condition) }
             transaction.isApplying = true
             transaction.syncState = nil
             try commitWrite()
         } catch {
             if isWriting { try? cancelWrite() }
             throw error
+        }
+    }
+
+    /// Chooses the objects of a class that this file has. The next exchange compares the class with the hub: objects
+    /// outside of the subset leave the file, unless they have unsent changes, and others come.
+    ///
+    /// - Parameter condition: of the query language; empty: all objects.
+    /// - Throws: 3000 for a class that is not synchronised; 2007 for a condition that SQL cannot express; 3015 for one
+    ///   that is no query; 2007 when the file is not synchronised; 2005 inside a write transaction.
+    package func setSyncSubset(_ name: Name, _ condition: String) throws(RealmError) {
+        try applying { (tables) throws(RealmError) in
+            let one = try tables.named(name)
+            if one.subset == condition { return }
+            try tables.setSubset(one, condition)
+            try tables.setWidened(one)
         }
     }
 
@@ -176,7 +197,7 @@ extension Realm {
         case .pushing:
             if let kept = try tables.inflight() {
                 session.before = try tables.known()
-                return push(kept.body, session)
+                return try push(kept.body, session)
             }
             let compared = try tables.all().filter { $0.comparison != .none }.compactMap(\.table.className)
                 .filter { session.columns[$0] != nil }
@@ -189,7 +210,7 @@ extension Realm {
                     session.before = try tables.known()
                     return body
                 }
-                if let body { return push(body, session) }
+                if let body { return try push(body, session) }
             }
             session.stage = .pulling
             session.pages = []
@@ -206,11 +227,12 @@ extension Realm {
 
     /// The request with a batch. The name of the tables is not a part of the batch, because it may change before the
     /// batch is acknowledged.
-    private func push(_ batch: [UInt8], _ session: SyncSession) -> SyncRequest {
+    private func push(_ batch: [UInt8], _ session: SyncSession) throws(RealmError) -> SyncRequest {
         session.awaited = .push
         var out = JSONText()
         out.open("{")
         out.field("schema") { $0.text(session.schema) }
+        try SyncRequests(self, try syncTables()).writeSubsets(&out)
         out.field("batch") { $0.raw(batch) }
         out.close("}")
         return SyncRequest(function: "push", body: out.bytes)
@@ -218,6 +240,19 @@ extension Realm {
 }
 
 extension MarkTables {
+    func named(_ name: Name) throws(RealmError) -> SyncedClass {
+        guard let one = try all().first(where: { $0.table.className == name }) else {
+            throw RealmError(.noSuchTable, "Class '\(name)' is not synchronised")
+        }
+        return one
+    }
+
+    /// Stores the condition of a subset, after a test.
+    func setSubset(_ one: SyncedClass, _ condition: String) throws(RealmError) {
+        if !condition.isEmpty { _ = try SubsetCondition.json(condition, one.table) }
+        try storeSubset(one, condition)
+    }
+
     /// What the file knows of the hub.
     func known() throws(RealmError) -> SyncSession.Known {
         SyncSession.Known(

@@ -16,12 +16,12 @@ extension Realm {
         out.field("clock") { $0.number(clock) }
         let inflight = try tables.inflight()
         out.field("inflight") { $0.number(inflight.map { $0.body.count } ?? 0) }
-        var pending = 0, classes: [(name: Name, pending: Int, compare: Bool)] = []
+        var pending = 0, classes: [(name: Name, pending: Int, compare: Bool, subset: String)] = []
         for one in try tables.all() {
             let count = try one.pending.count()
             pending += count
             let isStale = one.kept != one.table.storedContentVersion
-            classes.append((one.table.className ?? one.table.name, count, one.comparison != .none || isStale))
+            classes.append((one.table.className ?? one.table.name, count, one.comparison != .none || isStale, one.subset))
         }
         out.field("pending") { $0.number(pending) }
         out.name("classes".utf8)
@@ -31,6 +31,7 @@ extension Realm {
             out.object { object in
                 object.field("pending") { $0.number(one.pending) }
                 object.field("compare") { $0.bool(one.compare) }
+                if !one.subset.isEmpty { object.field("subset") { $0.text(one.subset) } }
             }
         }
         out.close("}")
@@ -62,7 +63,7 @@ extension Realm {
         }
     }
 
-    /// Reads the options of `enableSync`: `{"classes": ["Person"], "clock_offset": 0}`.
+    /// Reads the options of `enableSync`: `{"classes": ["Person"], "clock_offset": 0, "subsets": {"Person": "age > 17"}}`.
     ///
     /// - Throws: 4201 for text that is no JSON, 3000 for unknown options and values of a wrong kind.
     package func enableSync(json: Bytes) throws(RealmError) {
@@ -70,7 +71,7 @@ extension Realm {
         guard let members = options.members else {
             throw RealmError(.invalidArgument, "The options of synchronisation are no JSON object")
         }
-        var names: [Name] = [], offset: Int64 = 0
+        var names: [Name] = [], offset: Int64 = 0, subsets: [(name: Name, condition: String)] = []
         for member in members {
             switch String(decoding: member.name, as: UTF8.self) {
             case "classes":
@@ -83,6 +84,16 @@ extension Realm {
                     }
                     names.append(Name(name))
                 }
+            case "subsets":
+                guard let list = member.value.members else {
+                    throw RealmError(.invalidArgument, "The option 'subsets' has a condition for each class")
+                }
+                for one in list {
+                    guard let text = one.value.text else {
+                        throw RealmError(.invalidArgument, "The option 'subsets' has a condition for each class")
+                    }
+                    subsets.append((Name(String(decoding: one.name, as: UTF8.self)), text))
+                }
             case "clock_offset":
                 guard let number = member.value.integer, number.magnitude < 1 << 40 else {
                     throw RealmError(.invalidArgument, "The option 'clock_offset' is a number of milliseconds")
@@ -91,7 +102,7 @@ extension Realm {
             case let other: throw RealmError(.invalidArgument, "No option '\(other)' of synchronisation")
             }
         }
-        try enableSync(names, clockOffset: offset)
+        try enableSync(names, clockOffset: offset, subsets: subsets)
     }
 }
 

@@ -1,6 +1,16 @@
 /// Values of the hub, read by the type of a property. Format: sync.md §4.
 struct WireReading {
     let realm: Realm
+
+    /// The first object that a value links to and that this file does not have, since it was set to nil.
+    let misses = Misses()
+
+    final class Misses {
+        var first: (table: TableKey, key: [UInt8])?
+    }
+
+    init(realm: Realm) { self.realm = realm }
+
     private var group: Group { realm.transaction.group }
 
     private func invalid(_ table: Table, _ facts: ColumnFacts) -> RealmError {
@@ -132,8 +142,12 @@ struct WireReading {
     // MARK: Texts that are equal when the values are
 
     /// The text that this library would write for a value of the hub.
-    func canonical(_ json: JSONValue, _ table: Table, _ facts: ColumnFacts) throws(RealmError) -> [UInt8] {
-        guard facts.isCollection else { return try element(json, table, facts) }
+    ///
+    /// - Parameter isShown: leaves out links to objects that this file does not have, and notes the first of them.
+    func canonical(
+        _ json: JSONValue, _ table: Table, _ facts: ColumnFacts, isShown: Bool = false
+    ) throws(RealmError) -> [UInt8] {
+        guard facts.isCollection else { return try element(json, table, facts, isShown) }
         var out = JSONText()
         switch (json, facts.shape) {
         case (.null, _): out.raw(facts.shape == .dictionary ? "{}" : "[]")
@@ -141,12 +155,17 @@ struct WireReading {
             out.open("{")
             for member in members.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
                 out.name(member.name)
-                out.raw(try element(member.value, table, facts))
+                out.raw(try element(member.value, table, facts, isShown))
             }
             out.close("}")
         case (.array(let elements), .list), (.array(let elements), .set):
             out.open("[")
-            for one in elements { out.raw(try element(one, table, facts)) }
+            for one in elements {
+                let text = try element(one, table, facts, isShown)
+                // A collection has no place for a missing object.
+                if isShown, facts.type == .link, !one.isNull, text.elementsEqual("null".utf8) { continue }
+                out.raw(text)
+            }
             out.close("]")
         default: throw invalid(table, facts)
         }
@@ -154,12 +173,18 @@ struct WireReading {
     }
 
     /// The text of one element, or of a single value.
-    func element(_ json: JSONValue, _ table: Table, _ facts: ColumnFacts) throws(RealmError) -> [UInt8] {
+    func element(
+        _ json: JSONValue, _ table: Table, _ facts: ColumnFacts, _ isShown: Bool = false
+    ) throws(RealmError) -> [UInt8] {
         if facts.type == .mixed { return json.json }
         if facts.type == .link {
             guard let target = try group.table(facts.oppositeTable) else { throw invalid(table, facts) }
-            if target.isEmbedded { return try embedded(json, target) }
+            if target.isEmbedded { return try embedded(json, target, isShown) }
             guard !json.isNull, let column = target.primaryKey, let key = target.facts(column) else {
+                return Array("null".utf8)
+            }
+            if isShown, try find(json, in: target) == nil {
+                if misses.first == nil { misses.first = (target.key, json.json) }
                 return Array("null".utf8)
             }
             return try element(json, target, key)
@@ -170,7 +195,7 @@ struct WireReading {
         return text
     }
 
-    private func embedded(_ json: JSONValue, _ target: Table) throws(RealmError) -> [UInt8] {
+    private func embedded(_ json: JSONValue, _ target: Table, _ isShown: Bool) throws(RealmError) -> [UInt8] {
         guard case .object(let members) = json else { return Array("null".utf8) }
         var out = JSONText()
         out.open("{")
@@ -179,7 +204,7 @@ struct WireReading {
                 let member = members.first(where: { $0.name.elementsEqual(name) })
             else { continue }
             out.name(Array(name))
-            out.raw(try canonical(member.value, target, facts))
+            out.raw(try canonical(member.value, target, facts, isShown: isShown))
         }
         out.close("}")
         return out.bytes
@@ -192,9 +217,13 @@ struct WireReading {
     @discardableResult
     func store(_ json: JSONValue, _ table: Table, _ object: ObjKey, _ facts: ColumnFacts) throws(RealmError) -> Bool {
         if facts.isPrimaryKey { return false }
-        let wanted = try canonical(json, table, facts)
+        var wanted = try canonical(json, table, facts)
         let present = try WireText.property(table, object, facts)
         if present == wanted { return false }
+        if facts.type == .link {
+            wanted = try canonical(json, table, facts, isShown: true)
+            if present == wanted { return false }
+        }
         if facts.isCollection {
             try storeElements(try JSONValue.parse(wanted), table, object, facts)
         } else if try isEmbedding(facts) {

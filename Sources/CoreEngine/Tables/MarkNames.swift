@@ -5,6 +5,7 @@ enum MarkNames {
     static let classes: Name = "crealm_sync_classes"
     static let inflight: Name = "crealm_sync_inflight"
     static let refused: Name = "crealm_sync_refused"
+    static let links: Name = "crealm_sync_links"
 
     /// The table with the unsent changes of a class.
     static func pending(_ owner: TableKey) -> Name { Name("crealm_sync_pending_\(owner.raw)") }

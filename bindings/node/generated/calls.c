@@ -4794,6 +4794,34 @@ out:
     return result;
 }
 
+static napi_value call_crealm_sync_set_subset(napi_env env, napi_callback_info info) {
+    napi_value argument[3], result = NULL;
+    struct addon* addon = arguments(env, info, 3, argument, NULL);
+    if (!addon)
+        return NULL;
+    struct scratch scratch;
+    scratch_begin(&scratch);
+    void* p0 = NULL;
+    const char* p1 = NULL;
+    const char* p2 = NULL;
+    if (!handle_argument(addon, argument[0], KIND_REALM, false, &p0))
+        goto out;
+    if (!text_argument(addon, &scratch, argument[1], false, &p1))
+        goto out;
+    if (!text_argument(addon, &scratch, argument[2], false, &p2))
+        goto out;
+    enter(addon);
+    bool done = crealm.crealm_sync_set_subset(p0, p1, p2);
+    leave(addon);
+    if (!done) {
+        throw_last_error(addon);
+        goto out;
+    }
+out:
+    scratch_end(&scratch);
+    return result;
+}
+
 static napi_value call_crealm_sync_status(napi_env env, napi_callback_info info) {
     napi_value argument[1], result = NULL;
     struct addon* addon = arguments(env, info, 1, argument, NULL);
@@ -5113,6 +5141,7 @@ const struct function generated_functions[] = {
     {"crealm_config_get_version_slot", call_crealm_config_get_version_slot},
     {"crealm_sync_enable", call_crealm_sync_enable},
     {"crealm_sync_disable", call_crealm_sync_disable},
+    {"crealm_sync_set_subset", call_crealm_sync_set_subset},
     {"crealm_sync_status", call_crealm_sync_status},
     {"crealm_sync_apply_reply", call_crealm_sync_apply_reply},
     {"crealm_sync_reset", call_crealm_sync_reset},

@@ -307,6 +307,7 @@ const char* const library_names[] = {
     "crealm_value_location",
     "crealm_sync_enable",
     "crealm_sync_disable",
+    "crealm_sync_set_subset",
     "crealm_sync_status",
     "crealm_sync_next_request",
     "crealm_sync_apply_reply",

@@ -308,6 +308,7 @@ struct library {
     __typeof__(&crealm_value_location) crealm_value_location;
     __typeof__(&crealm_sync_enable) crealm_sync_enable;
     __typeof__(&crealm_sync_disable) crealm_sync_disable;
+    __typeof__(&crealm_sync_set_subset) crealm_sync_set_subset;
     __typeof__(&crealm_sync_status) crealm_sync_status;
     __typeof__(&crealm_sync_next_request) crealm_sync_next_request;
     __typeof__(&crealm_sync_apply_reply) crealm_sync_apply_reply;

@@ -441,6 +441,7 @@ TABLE = [
     ("crealm_sync_forget_refused", c_bool, [c_void_p], BLOCKING + MOVES),
     ("crealm_sync_next_request", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING + MOVES),
     ("crealm_sync_reset", c_bool, [c_void_p], QUICK),
+    ("crealm_sync_set_subset", c_bool, [c_void_p, c_char_p, c_char_p], BLOCKING + MOVES),
     ("crealm_sync_status", c_void_p, [c_void_p], BLOCKING),
     ("crealm_value_location", c_bool, [c_void_p, c_int64, c_size_t, POINTER(c_void_p)], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),

@@ -87,9 +87,51 @@ getters(item, plain, all, n)
 try setters(realm, item, n)
 iterate(all)
 
+/// Inserts objects into a new file, and prints the time for each. The best of three rounds.
+func inserts(_ title: String, _ insert: (Realm, Int) throws -> Void) rethrows {
+    var best = Double.infinity
+    for round in 0..<3 {
+        let file = folder.appendingPathComponent("insert-\(round).realm")
+        try? FileManager.default.removeItem(at: file)
+        guard let target = try? Realm(configuration: .init(fileURL: file, objectTypes: [Item.self])) else { return }
+        let start = ContinuousClock.now
+        try insert(target, count)
+        let d = (ContinuousClock.now - start).components
+        best = min(best, Double(d.seconds) * 1e9 + Double(d.attoseconds) / 1e9)
+    }
+    print(title.padding(toLength: 40, withPad: " ", startingAt: 0), String(format: "%8.1f ns", best / Double(count)))
+}
+
+try inserts("insert: Item(), set, add") { realm, count in
+    try realm.write {
+        for i in 0..<count {
+            let item = Item()
+            item.id = i
+            item.age = i % 100
+            item.name = "name \(i)"
+            item.score = Double(i)
+            realm.add(item)
+        }
+    }
+}
+try inserts("insert: a dictionary") { realm, count in
+    try realm.write {
+        for i in 0..<count {
+            realm.create(
+                Item.self, value: ["id": i, "age": i % 100, "name": "name \(i)", "score": Double(i)] as [String: Any])
+        }
+    }
+}
+measure("the first 1,000 by name, whole query", count) {
+    var sum = 0
+    for one in realm.objects(Item.self).sorted(by: \.name).prefix(1000) { sum &+= one.age }
+    use(sum)
+}
+
 // The same rows in SQLite.
 var db: OpaquePointer?
 sqlite3_open(folder.appendingPathComponent("a.sqlite").path, &db)
+let started = ContinuousClock.now
 sqlite3_exec(db, "create table item(id integer primary key, age integer, name text, score real); begin", nil, nil, nil)
 var insert: OpaquePointer?
 sqlite3_prepare_v2(db, "insert into item values(?, ?, ?, ?)", -1, &insert, nil)
@@ -104,6 +146,17 @@ for i in 0..<count {
 }
 sqlite3_finalize(insert)
 sqlite3_exec(db, "commit", nil, nil, nil)
+let spent = (ContinuousClock.now - started).components
+print(
+    "insert: sqlite3_step".padding(toLength: 40, withPad: " ", startingAt: 0),
+    String(format: "%8.1f ns", (Double(spent.seconds) * 1e9 + Double(spent.attoseconds) / 1e9) / Double(count)))
+measure("the first 1,000 by name, SQLite", count) {
+    var select: OpaquePointer?, sum = 0
+    sqlite3_prepare_v2(db, "select age from item order by name limit 1000", -1, &select, nil)
+    while sqlite3_step(select) == SQLITE_ROW { sum &+= Int(sqlite3_column_int64(select, 0)) }
+    sqlite3_finalize(select)
+    use(sum)
+}
 
 struct Row {
     let id: Int, age: Int, name: String, score: Double

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, NamedTuple, Optional, Sequence, Tuple, cast
+from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, cast
 
 from .._library import lib
 from .. import _marshal as c
@@ -72,6 +72,7 @@ class ClassStatus(NamedTuple):
 
     pending: int  # Objects with unsent changes.
     must_compare: bool  # Whether the next exchange compares all objects with the hub.
+    subset: str = ""  # The condition of the objects that this file has; empty: all.
 
 
 class Status(NamedTuple):
@@ -120,18 +121,39 @@ class Sync:
         _core.require()
         self._db = db
 
-    def enable(self, classes: Optional[Sequence[Any]] = None, *, clock_offset: int = 0) -> None:
+    def enable(
+        self,
+        classes: Optional[Sequence[Any]] = None,
+        *,
+        clock_offset: int = 0,
+        subsets: Optional[Mapping[Any, str]] = None,
+    ) -> None:
         """Begins to mark the changes of the file, in all programs that write it with this library.
 
         classes: names or models; None: all that are not embedded. Each needs a primary key.
         clock_offset: milliseconds that are added to the clock of the system, which decides between changes.
+        subsets: for some classes, the condition of the objects that this file has: see set_subset().
 
         UsageError if the file is synchronised already, and for classes that cannot be synchronised.
         """
         options: Dict[str, Any] = {"clock_offset": clock_offset}
         if classes is not None:
             options["classes"] = [self._db[one].name for one in classes]
+        if subsets:
+            options["subsets"] = {self._db[one].name: condition for one, condition in subsets.items()}
         self._db._owner.call(_core.enable, json.dumps(options).encode())
+
+    def set_subset(self, class_: Any, condition: Optional[str]) -> None:
+        """Chooses the objects of a class that this file has. At the next exchange, objects outside of the subset leave
+        the file, unless they have unsent changes, and others come.
+
+        condition: of the query language: comparisons of properties of the class itself with constants, and AND, OR
+        and NOT of them: `"done == false AND n > 3"`. None: all objects.
+
+        QueryError for another text; UsageError for a condition that SQL cannot express.
+        """
+        name = self._db[class_].name
+        self._db._owner.call(_core.set_subset, name.encode(), (condition or "").encode())
 
     def disable(self) -> None:
         """Ends synchronisation. Removes all marks, also of changes that were not sent. The objects stay."""
@@ -150,7 +172,7 @@ class Sync:
             found["batch"],
             found["pending"],
             found["inflight"],
-            {name: ClassStatus(one["pending"], one["compare"]) for name, one in found["classes"].items()},
+            {name: ClassStatus(one["pending"], one["compare"], one.get("subset", "")) for name, one in found["classes"].items()},
             [Refused(r["time"], r["class"], r["key"], r["reason"], r["change"]) for r in found["refused"]],
         )
 

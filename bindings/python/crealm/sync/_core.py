@@ -30,6 +30,13 @@ def enable(realm: int, options: bytes) -> None:
 enable.moves = True  # type: ignore[attr-defined]
 
 
+def set_subset(realm: int, class_name: bytes, condition: bytes) -> None:
+    c.check(realm, lib.crealm_sync_set_subset, class_name, condition)
+
+
+set_subset.moves = True  # type: ignore[attr-defined]
+
+
 def status(realm: int) -> Dict[str, Any]:
     text = lib.crealm_sync_status(realm)
     if not text:

@@ -357,9 +357,58 @@ CREATE FUNCTION crealm.array_of(parts text[]) RETURNS text LANGUAGE sql IMMUTABL
     FROM generate_series(1, cardinality(parts), 90) n (start)
 $$;
 
--- The rows of one class for a reply: those that a condition on `s` names, at most `max`.
+-- The condition of a subset (see the page Sync) as SQL on `crealm_row`. Names and constants are quoted here.
+CREATE FUNCTION crealm.subset(class_id int, condition json) RETURNS text LANGUAGE plpgsql STABLE STRICT
+    SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    sign text := condition ->> 0;
+    prop record;
+    -- A constant of the type of the property; a text is compared byte for byte.
+    constant text;
+    own text;
+    made text;
+BEGIN
+    IF sign IN ('and', 'or', 'not') THEN
+        SELECT string_agg(crealm.subset(class_id, e.value), ' ' || CASE sign WHEN 'or' THEN 'OR' ELSE 'AND' END || ' '
+            ORDER BY e.ordinality)
+        INTO made FROM json_array_elements(condition) WITH ORDINALITY e WHERE e.ordinality > 1;
+        made := coalesce(made, (sign = 'and')::text);
+        RETURN CASE sign WHEN 'not' THEN 'NOT ' ELSE '' END || '(' || made || ')';
+    END IF;
+    SELECT p.name, p.type, p.kind INTO prop FROM crealm.present p WHERE p.class = class_id AND p.name = condition ->> 1;
+    IF prop.name IS NULL THEN
+        RAISE EXCEPTION 'crealm: a subset names the property %, which the hub does not have',
+            quote_ident(condition ->> 1) USING ERRCODE = '42703';
+    END IF;
+    own := format(CASE WHEN prop.kind = 'string' THEN 'crealm_row.%I COLLATE "C"' ELSE 'crealm_row.%I' END, prop.name);
+    IF sign = 'in' THEN
+        SELECT string_agg(crealm.subset(class_id, json_build_array('==', prop.name, e.value)), ' OR ') INTO made
+            FROM json_array_elements(condition -> 2) e;
+        RETURN '(' || coalesce(made, 'false') || ')';
+    END IF;
+    constant := CASE WHEN condition ->> 2 IS NULL THEN 'NULL' ELSE format('%L::%s', condition ->> 2, prop.type) END;
+    made := CASE
+        WHEN sign = '==' THEN format('(%s IS NOT DISTINCT FROM %s)', own, constant)
+        WHEN sign = '!=' THEN format('(%s IS DISTINCT FROM %s)', own, constant)
+        -- In Realm's order, null is before all texts; other comparisons with null do not hold.
+        WHEN prop.kind = 'string' AND sign IN ('<', '<=') THEN format('coalesce(%s %s %s, true)', own, sign, constant)
+        WHEN sign IN ('<', '>', '<=', '>=') THEN format('coalesce(%s %s %s, false)', own, sign, constant)
+        WHEN prop.kind <> 'string' THEN NULL
+        WHEN sign = 'BEGINSWITH' THEN format('coalesce(starts_with(%s, %s), false)', own, constant)
+        WHEN sign = 'ENDSWITH' THEN format('coalesce(right(%1$s, length(%2$s)) = %2$s, false)', own, constant)
+        WHEN sign = 'CONTAINS' THEN format('coalesce(strpos(%s, %s) > 0, false)', own, constant)
+        END;
+    IF made IS NULL THEN
+        RAISE EXCEPTION 'crealm: a subset has an operator that does not fit its property' USING ERRCODE = '42883';
+    END IF;
+    RETURN made;
+END
+$$;
+
+-- The rows of one class for a reply: those that a condition on `s` names, at most `max`. subset: the condition of those
+-- that the device wants; of others it gets the key only.
 CREATE FUNCTION crealm.rows(class_name text, condition text, changed text, cursor_text text, keys text[],
-    after_xid text, after_key text, max bigint, OUT names json, OUT list text, OUT count bigint, OUT last_xid text,
+    after_xid text, after_key text, max bigint, subset json, OUT names json, OUT list text, OUT count bigint, OUT last_xid text,
     OUT last_key text)
     LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET bytea_output = 'hex'
     SET extra_float_digits = 1 SET jit = off AS $$
@@ -383,12 +432,13 @@ BEGIN
         SELECT string_agg(f.line, ','), count(*), max(lpad(f.xid::text, 20, '0') || f.key COLLATE "C")
         FROM (
             SELECT s.xid, s.key, %4$s AS line
-            FROM crealm.shadow s LEFT JOIN %5$s AS crealm_row ON NOT s.gone AND crealm_row.%1$I = s.key::%3$s
+            FROM crealm.shadow s LEFT JOIN %5$s AS crealm_row ON NOT s.gone AND crealm_row.%1$I = s.key::%3$s %7$s
             WHERE s.class = $1 AND %6$s AND ($4 IS NULL OR (s.xid, s.key) > ($4::xid8, $5))
             ORDER BY s.xid, s.key LIMIT $6) f
         $query$, one.key, changed, key_type,
-        crealm.array_of(ARRAY[format('crealm_row.%I IS NULL', one.key), 's.at', '(' || changed || ')'] || columns),
-        one.relation, condition)
+        crealm.array_of(ARRAY[format('CASE WHEN s.gone THEN ''true'' WHEN crealm_row.%I IS NULL THEN ''"out"'' '
+            'ELSE ''false'' END::json', one.key), 's.at', '(' || changed || ')'] || columns),
+        one.relation, condition, coalesce('AND ' || crealm.subset(one.id, subset), ''))
     INTO list, count, last
     USING one.id, nullif(split_part(cursor_text, '|', 2), '')::pg_snapshot, keys, after_xid, after_key, max,
         nullif(split_part(cursor_text, '|', 1), '')::bigint;
@@ -408,6 +458,8 @@ DECLARE
     rest bigint := least(greatest((body ->> 'limit')::bigint, 1), 100000);
     after json := body -> 'after';
     compare json := body -> 'compare';
+    wanted json := body -> 'where';
+    empty jsonb := coalesce(body -> 'empty', '[]')::jsonb;
     one record;
     found record;
     parts text := '';
@@ -417,7 +469,7 @@ BEGIN
         RETURN '{"stale":true}';
     END IF;
     PERFORM crealm.expect_device((body ->> 'device')::uuid);
-    FOR one IN SELECT w.value AS name, c.id FROM json_array_elements_text(body -> 'classes') WITH ORDINALITY w
+    FOR one IN SELECT w.value AS name, c.id, c.key FROM json_array_elements_text(body -> 'classes') WITH ORDINALITY w
             LEFT JOIN crealm.class c ON c.name = w.value ORDER BY w.ordinality LOOP
         CONTINUE WHEN after IS NOT NULL AND one.name < after ->> 'class' COLLATE "C";
         is_compared := compare::text <> '[]'
@@ -427,10 +479,12 @@ BEGIN
             AND NOT EXISTS (SELECT FROM crealm.shadow s WHERE s.class = one.id AND s.xid >= pg_snapshot_xmin(snapshot)
                 AND NOT pg_visible_in_snapshot(s.xid, snapshot))
             AND NOT EXISTS (SELECT FROM crealm.shadow s WHERE s.class = one.id AND s.boot > booted);
-        SELECT * INTO found FROM crealm.rows(one.name, CASE WHEN is_compared THEN 'true' ELSE newer END,
+        SELECT * INTO found FROM crealm.rows(one.name, CASE WHEN is_compared THEN 'true' ELSE newer END
+                -- Nothing can leave a class without objects.
+                || CASE WHEN empty ? one.name THEN format(' AND NOT s.gone AND crealm_row.%I IS NOT NULL', one.key) ELSE '' END,
             CASE WHEN is_compared THEN newer ELSE 'true' END, cursor_text, NULL,
             CASE WHEN one.name = after ->> 'class' THEN after ->> 'xid' END, after ->> 'key',
-            CASE WHEN is_compared THEN NULL ELSE rest END);
+            CASE WHEN is_compared THEN NULL ELSE rest END, wanted -> one.name);
         IF found.count > 0 THEN
             parts := parts || format(',%s:{"props":%s,"rows":[%s]}', to_json(one.name), found.names, found.list);
         END IF;
@@ -920,7 +974,7 @@ DECLARE
     state text;
     message text;
 BEGIN
-    SELECT b.schema, r.* INTO batch FROM json_to_record(body) b (schema text, batch json),
+    SELECT b.schema, b."where" AS wanted, r.* INTO batch FROM json_to_record(body) b (schema text, batch json, "where" json),
         json_to_record(b.batch) r (device uuid, number bigint, before text, chain text, rows json);
     IF batch.schema IS DISTINCT FROM crealm.schema_digest() THEN
         RETURN '{"stale":true}';
@@ -980,7 +1034,7 @@ BEGIN
     END;
     PERFORM crealm.writing(NULL, NULL);
     IF cardinality(refused_rows) > 0 THEN
-        SELECT string_agg(format('%s:%s', to_json(c.name), crealm.rows_of(c.name, c.keys)), ',') INTO rows FROM (
+        SELECT string_agg(format('%s:%s', to_json(c.name), crealm.rows_of(c.name, c.keys, batch.wanted -> c.name)), ',') INTO rows FROM (
             SELECT r ->> 'c' AS name, array_agg(r ->> 'k') AS keys FROM unnest(refused_rows) r GROUP BY r ->> 'c') c
         WHERE EXISTS (SELECT FROM crealm.class k WHERE k.name = c.name);
     END IF;
@@ -992,7 +1046,7 @@ END
 $$;
 
 -- The rows with these keys as the caller sees them; those that are not there count as deleted.
-CREATE FUNCTION crealm.rows_of(class_name text, keys text[]) RETURNS text LANGUAGE plpgsql VOLATILE
+CREATE FUNCTION crealm.rows_of(class_name text, keys text[], subset json) RETURNS text LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp SET bytea_output = 'hex' AS $$
 DECLARE
     found record;
@@ -1004,7 +1058,7 @@ BEGIN
     SELECT * INTO one FROM crealm.class c WHERE c.name = class_name;
     SELECT max(CASE WHEN p.name = one.key THEN p.type END), count(*) INTO key_type, width FROM crealm.present p
         WHERE p.class = one.id;
-    SELECT * INTO found FROM crealm.rows(class_name, 's.key = ANY ($3)', 'true', '', keys, NULL, NULL, NULL);
+    SELECT * INTO found FROM crealm.rows(class_name, 's.key = ANY ($3)', 'true', '', keys, NULL, NULL, NULL, subset);
     EXECUTE format('SELECT string_agg(''[true,0,true,'' || to_json(k::%s)::text || repeat('',null'', $2) || '']'', '
         ''','') '
         'FROM unnest($1) k WHERE NOT EXISTS (SELECT FROM crealm.shadow s WHERE s.class = $3 AND s.key = k)', key_type)
@@ -1019,7 +1073,7 @@ CREATE FUNCTION crealm.listing(body json) RETURNS json LANGUAGE plpgsql STABLE
 DECLARE
     found record;
 BEGIN
-    SELECT * INTO found FROM crealm.rows(body ->> 'class', 'NOT s.gone', 'true', '', NULL, NULL, NULL, NULL);
+    SELECT * INTO found FROM crealm.rows(body ->> 'class', 'NOT s.gone', 'true', '', NULL, NULL, NULL, NULL, NULL);
     RETURN format('{"props":%s,"rows":[%s]}', found.names, found.list);
 END
 $$;

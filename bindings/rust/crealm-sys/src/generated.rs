@@ -3267,6 +3267,14 @@ extern "C" {
     /// its hub. The objects stay.
     pub fn crealm_sync_disable(realm: *mut realm_t) -> bool;
 
+    /// Chooses the objects of a synchronised class that this file has. The next exchange compares the class with the
+    /// hub: objects outside of the subset leave the file, unless they have unsent changes, and others come.
+    pub fn crealm_sync_set_subset(
+        realm: *mut realm_t,
+        class_name: *const c_char,
+        condition: *const c_char,
+    ) -> bool;
+
     /// The state of synchronisation as JSON; free with realm_free(). {"enabled": false} for a file that is not
     /// synchronised; otherwise the members device, hub, cursor, batch, clock, inflight (bytes of the batch that the
     /// hub has not acknowledged), pending (objects with unsent changes), classes and refused.
