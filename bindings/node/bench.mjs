@@ -1,10 +1,14 @@
 // Measures the package beside node:sqlite (Node 22.5 or later), in one run: node bench.mjs [rows] [rounds]
 //
-// Both write one transaction of single rows, look rows up by their key and read a text, read two properties of all
-// rows, and count with a condition. Nanoseconds a row (milliseconds for the count), medians of the rounds.
+// Both write one transaction of single rows (createMany: our way to write many objects in one call), look rows up by
+// their key and read a text, read two properties of all rows, and count with a condition. Nanoseconds of the clock a
+// row (milliseconds for the count), medians of the rounds; with CPU=1 nanoseconds of the processor, for a busy machine.
+// A listener is told of a commit of another thread after some milliseconds of the clock.
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 
 import Realm from './lib/index.mjs';
 
@@ -13,10 +17,16 @@ const rounds = Number(process.argv[3] ?? 5);
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'crealm-bench-'));
 const times = new Map();
 
+function now() {
+  if (!process.env.CPU) return performance.now() * 1e6;
+  const { user, system } = process.cpuUsage();
+  return (user + system) * 1000;
+}
+
 function measure(name, count, run) {
-  const start = process.hrtime.bigint();
+  const start = now();
   const result = run();
-  const spent = Number(process.hrtime.bigint() - start) / count;
+  const spent = (now() - start) / count;
   times.set(name, [...(times.get(name) ?? []), spent]);
   return result;
 }
@@ -35,6 +45,12 @@ function ours(round) {
       if (realm.objectForPrimaryKey('Person', id).name.length < 6) throw new Error('wrong');
     }
   });
+  measure('createMany ours', rows, () => {
+    const many = [];
+    for (let id = rows; id < 2 * rows; id += 1) many.push({ id, name: `name ${id}`, age: id % 100 });
+    realm.write(() => realm.createMany('Person', many));
+  });
+  realm.write(() => realm.delete(realm.objects('Person').filtered('id >= $0', rows)));
   const sum = measure('iterate ours', rows, () => {
     let total = 0;
     for (const person of realm.objects('Person')) total += person.age + person.name.length;
@@ -44,7 +60,9 @@ function ours(round) {
   const [first] = realm.objects('Person').slice(0, 1);
   measure('one int ours', 1_000_000, () => {
     let total = 0;
-    for (let index = 0; index < 1_000_000; index += 1) total += realm.objectForPrimaryKey === undefined ? 0 : first.age;
+    for (let index = 0; index < 1_000_000; index += 1) {
+      total += realm.objectForPrimaryKey === undefined ? 0 : first.age;
+    }
     return total;
   });
   realm.close();
@@ -99,14 +117,46 @@ for (let round = 0; round < rounds; round += 1) {
   if (one.sum !== other.sum || one.count !== other.count) throw new Error('the results differ');
 }
 console.log(`Node ${process.version}, ${rows} rows, medians of ${rounds} rounds`);
-for (const name of ['insert', 'lookup', 'iterate', 'count']) {
+for (const name of ['insert', 'createMany', 'lookup', 'iterate', 'count']) {
   const own = median(`${name} ours`);
   const unit = name === 'count' ? 'ms' : 'ns';
-  const peer = sqlite ? median(`${name} theirs`) : undefined;
+  const peer = sqlite ? median(`${name === 'createMany' ? 'insert' : name} theirs`) : undefined;
   const compared = peer === undefined
     ? ''
     : `  node:sqlite ${peer.toFixed(name === 'count' ? 3 : 0)} ${unit}  ${(peer / own).toFixed(2)} x as fast`;
-  console.log(`${name.padEnd(8)} ${own.toFixed(name === 'count' ? 3 : 0)} ${unit}${compared}`);
+  console.log(`${name.padEnd(10)} ${own.toFixed(name === 'count' ? 3 : 0)} ${unit}${compared}`);
 }
-console.log(`one int  ${median('one int ours').toFixed(0)} ns`);
+console.log(`one int    ${median('one int ours').toFixed(0)} ns`);
+
+/** Milliseconds from the end of a commit on another thread to the listener here: the median of 100. A listener that is
+ *  told before the call of the commit returns has a negative one. */
+async function listenerDelay() {
+  const file = path.join(folder, 'listener.realm');
+  const count = 100;
+  const at = new Float64Array(new SharedArrayBuffer(8 * count));
+  const told = [];
+  const module = fileURLToPath(new URL('./lib/index.cjs', import.meta.url));
+  const realm = new Realm({ path: file, schema: [Person] });
+  const worker = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads');
+     const realm = new (require(workerData.module))({ path: workerData.file, schema: [workerData.schema] });
+     parentPort.on('message', (id) => {
+       realm.write(() => realm.create('Person', { id, name: '', age: 0 }));
+       workerData.at[id] = performance.timeOrigin + performance.now();
+     });`,
+    { eval: true, workerData: { file, schema: Person, module, at } },
+  );
+  await new Promise((resolve, reject) => {
+    worker.once('error', reject);
+    realm.objects('Person').addListener((people, changes) => {
+      if (changes.insertions.length > 0) told.push(performance.timeOrigin + performance.now());
+      setTimeout(() => (told.length === count ? resolve() : worker.postMessage(people.length)), 2);
+    });
+  });
+  await worker.terminate();
+  realm.close();
+  return told.map((time, id) => time - at[id]).sort((one, other) => one - other)[count / 2];
+}
+
+console.log(`listener   ${(await listenerDelay()).toFixed(2)} ms`);
 fs.rmSync(folder, { recursive: true });

@@ -39,6 +39,17 @@ class OwnObjectId {
     return 'ObjectId';
   }
 
+  /** An id of a time, in seconds since 1970, for comparisons: all other bytes are 0. */
+  static createFromTime(seconds) {
+    const bytes = Buffer.alloc(12);
+    bytes.writeUInt32BE(seconds >>> 0, 0);
+    return new OwnObjectId(bytes);
+  }
+
+  static createFromHexString(text) {
+    return new OwnObjectId(text);
+  }
+
   toHexString() {
     return hex(this.id);
   }
@@ -245,6 +256,7 @@ class OwnDecimal128 {
 
 const own = { ObjectId: OwnObjectId, UUID: OwnUUID, Decimal128: OwnDecimal128 };
 for (const [name, kind] of Object.entries(own)) Object.defineProperty(kind, 'name', { value: name });
+own.ObjectID = OwnObjectId;
 
 function installed() {
   try {

@@ -1,11 +1,14 @@
 // Results, List, Set and Dictionary. All of them are live: each read sees what the realm shows now.
 //
-// `collection[0]` works without a proxy around the collection: the prototypes end in one proxy, which is asked for
-// names that no class has. So methods and `length` cost nothing more.
+// A program holds proxies, for `collection[0]` and `dictionary.key`; the methods run on what is behind them. A handle
+// of the library is released when its collection is collected: collections that no program sees release theirs at once.
 'use strict';
+
+const util = require('node:util');
 
 const { native, state, Handle } = require('./native.cjs');
 const {
+  COLLECTIONS,
   KEY,
   CORE,
   LIST,
@@ -19,6 +22,7 @@ const {
   isObject,
   collectionKind,
   decodeTagged,
+  encodeAny,
   numbersBuffer,
   META,
 } = require('./core.cjs');
@@ -32,21 +36,72 @@ function indexOf(name) {
   return typeof name === 'string' && INDEX.test(name) ? Number(name) : -1;
 }
 
-function IndexedBase() {}
-IndexedBase.prototype = new Proxy(Object.create(Object.prototype), {
-  get(target, name, receiver) {
+const RAW = Symbol('raw');
+
+// What a program holds is a proxy: `collection[0]`, Object.keys(collection), `for … in`. Methods run on what is
+// behind it, and cost one read of the proxy.
+const collectionTraps = {
+  get(target, name) {
     const index = indexOf(name);
-    return index < 0 ? Reflect.get(target, name, receiver) : receiver.at(index);
+    return index < 0 ? target[name] : target.at(index);
   },
-  set(target, name, value, receiver) {
-    const index = indexOf(name);
-    if (index >= 0) {
-      receiver.set(index, value);
+  set(target, name, value) {
+    if (typeof name === 'string' && /^-?\d+$/.test(name)) {
+      target.set(Number(name), value);
       return true;
     }
-    return Reflect.defineProperty(receiver, name, { value, writable: true, enumerable: true, configurable: true });
+    return Reflect.set(target, name, value);
   },
-});
+  has(target, name) {
+    const index = indexOf(name);
+    return index < 0 ? name in target : index < target.length;
+  },
+  ownKeys(target) {
+    return [...Array(target.length).keys()].map(String).concat(Object.keys(target));
+  },
+  getOwnPropertyDescriptor(target, name) {
+    const index = indexOf(name);
+    if (index < 0) return Reflect.getOwnPropertyDescriptor(target, name);
+    if (index >= target.length) return undefined;
+    return { value: target.at(index), enumerable: true, configurable: true, writable: true };
+  },
+  // Rows are not properties that could be redefined, deleted or frozen.
+  defineProperty: (target, name, property) => indexOf(name) < 0 && Reflect.defineProperty(target, name, property),
+  deleteProperty: (target, name) => indexOf(name) < 0 && Reflect.deleteProperty(target, name),
+  preventExtensions: () => false,
+};
+
+const INVALIDATED = 2010;
+
+/** Says which kind of collection is gone, and why. */
+function explain(collection, error) {
+  if (error.code === INVALIDATED && !(collection instanceof Results) && !collection.isValid()) {
+    error.message = `${collection.constructor.name} is no longer valid. Either the parent object was deleted or the ` +
+      'containing Realm has been invalidated or closed.';
+  }
+  return error;
+}
+
+/** Lets the methods of a class run on what is behind the proxy; `this` as a result is the proxy again. */
+function unwrapMethods(kind) {
+  for (const [name, { value: method }] of Object.entries(Object.getOwnPropertyDescriptors(kind.prototype))) {
+    if (typeof method !== 'function' || name === 'constructor' || INTERNAL.has(name)) continue;
+    const wrapped = function (...args) {
+      const raw = this[RAW];
+      try {
+        const result = method.apply(raw, args);
+        return result === raw ? raw.proxy : result;
+      } catch (error) {
+        throw explain(raw, error);
+      }
+    };
+    Object.defineProperty(wrapped, 'name', { value: name });
+    Object.defineProperty(kind.prototype, name, { value: wrapped, writable: true, configurable: true });
+  }
+}
+
+/** Methods that are called on what is behind the proxy only. */
+const INTERNAL = new Set(['results', 'makeResults', 'objectAt', 'valueAt', 'decode', 'nested', 'write', 'aggregate']);
 
 // Snapshots of loops that have ended: objects from the loop may still read their pages.
 const recent = [];
@@ -78,9 +133,9 @@ class ObjectIterator {
     if (this.row === this.count && !this.turn()) return { done: true, value: undefined };
     const { row } = this;
     this.row += 1;
-    let key = this.keys[row];
-    if (this.large !== undefined) key = this.large[row];
-    else if (key !== key) key = -1; // The object was deleted since the loop began.
+    const key = this.large === undefined ? this.keys[row] : this.large[row];
+    // The object was deleted since the loop began.
+    if (key !== key) return { done: false, value: null };
     return { done: false, value: new this.meta.Wrapper(key, this.core.shared.transaction, this.page, row) };
   }
 
@@ -93,7 +148,7 @@ class ObjectIterator {
     this.large = undefined;
     if (count < 0) {
       const values = native.pageValues(this.rows.number, this.first, this.size);
-      this.large = values.map((value) => (value === null ? -1 : value[2]));
+      this.large = values.map((value) => (value === null ? NaN : value[2]));
       count = values.length;
     }
     this.count = count;
@@ -121,6 +176,9 @@ class ObjectIterator {
   }
 }
 
+const SUMMED = new Set([TYPES.int, TYPES.float, TYPES.double, TYPES.decimal128, TYPES.mixed]);
+const ORDERED = new Set([...SUMMED, TYPES.date]);
+
 const ARRAY_METHODS = [
   'concat',
   'every',
@@ -142,17 +200,24 @@ const ARRAY_METHODS = [
 ];
 
 /** What Results, List and Set have in common: rows in an order. */
-class Collection extends IndexedBase {
+class Collection {
   constructor(core, handle, kind) {
-    super();
+    if (!(handle instanceof Handle)) fail('Illegal constructor: a realm makes collections');
     const hidden = (value) => ({ value, enumerable: false, writable: true, configurable: true });
+    const proxy = new Proxy(this, collectionTraps);
     Object.defineProperties(this, {
       core: hidden(core),
       handle: hidden(handle),
       kind: hidden(kind),
       rows: hidden(null),
       window: hidden(null),
+      proxy: hidden(proxy),
     });
+    return proxy;
+  }
+
+  get [RAW]() {
+    return this;
   }
 
   get [CORE]() {
@@ -189,6 +254,15 @@ class Collection extends IndexedBase {
     fail("Cannot assign to read only property 'length'", 'RLM_ERR_READ_ONLY_PROPERTY');
   }
 
+  get description() {
+    const query = native.realm_results_get_query(this.results().number);
+    try {
+      return native.realm_query_get_description(query);
+    } finally {
+      native.release(query);
+    }
+  }
+
   isEmpty() {
     return this.length === 0;
   }
@@ -217,9 +291,12 @@ class Collection extends IndexedBase {
       const count = native.pageKeys(results.number, index, size, keys);
       if (count < 0) {
         const link = native.realm_results_get(results.number, index);
-        return this.core.wrap(this.meta, link[2]);
+        return link === null ? null : this.core.wrap(this.meta, link[2]);
       }
-      if (count === 0) return undefined;
+      if (count === 0) {
+        if (!this.isValid()) throw makeError(INVALIDATED, '', undefined, 2);
+        return undefined;
+      }
       window = {
         first: index,
         count,
@@ -231,11 +308,12 @@ class Collection extends IndexedBase {
     }
     const row = index - window.first;
     const key = window.keys[row];
-    return new this.meta.Wrapper(key !== key ? -1 : key, this.core.shared.transaction, window.page, row);
+    if (key !== key) return null;
+    return new this.meta.Wrapper(key, this.core.shared.transaction, window.page, row);
   }
 
-  set(index) {
-    fail(`Assigning into a ${this.constructor.name} is not supported (index ${index})`, 'RLM_ERR_ILLEGAL_OPERATION');
+  set() {
+    fail(`Modifying a ${this.constructor.name} collection is not supported`, 'RLM_ERR_ILLEGAL_OPERATION');
   }
 
   /** A row as a value of JavaScript. */
@@ -283,10 +361,14 @@ class Collection extends IndexedBase {
 
   indexOf(value, from = 0) {
     if (from !== 0) return [...this].findIndex((one, index) => index >= from && sameValue(one, value));
+    const foreign = isObject(value) && value[META] !== undefined &&
+      (value[META].name !== this.meta?.name || value[CORE].path !== this.core.path);
+    if (this.meta && foreign) {
+      const [name, own] = [value[META].name, this.meta.name];
+      fail(`Object of type '${name}' does not match Results type '${own}'`, 'RLM_ERR_OBJECT_TYPE_MISMATCH');
+    }
     const encoded = this.kind.encodeForSearch(value);
-    if (encoded === undefined) return -1;
-    const [index, found] = native.realm_results_find(this.results().number, encoded);
-    return found ? Number(index) : -1;
+    return encoded === undefined ? -1 : native.indexOf(this.results().number, encoded);
   }
 
   lastIndexOf(value) {
@@ -316,39 +398,91 @@ class Collection extends IndexedBase {
     if (typeof text !== 'string') mismatch('query', 'a string', text);
     this.needObjects('filtered');
     const rows = this.results().number;
-    const query = native.parse(3, rows, 0, text, this.core.encodeArguments(values));
+    const passed = this.core.encodeArguments(values);
+    const parse = (part) => native.parse(3, rows, 0, part, passed);
+    const filter = (query) => native.realm_results_filter(rows, query);
+    const [predicate, orderings] = splitQuery(text);
+    // A query with orderings is parsed as a whole, for the errors in it. They come after those that the rows have.
+    if (orderings.length > 0) native.release(parse(text));
+    const query = parse(predicate);
+    let made;
     try {
-      // The ordering inside of the text works on its rows: then the whole query makes the results.
-      const ordered = /\b(?:SORT|DISTINCT|LIMIT)\s*\(/i.test(text);
-      const made = ordered ? native.realm_query_find_all(query) : native.realm_results_filter(rows, query);
-      return new Results(this.core, new Handle(made), this.meta);
+      made = new Handle(filter(query));
     } finally {
       native.release(query);
     }
+    for (const [kind, content] of orderings) {
+      const number = kind === 'LIMIT'
+        ? native.realm_results_limit(made.number, Number(content))
+        : kind === 'SORT'
+        ? native.realm_results_sort(made.number, this.storedPaths(content))
+        : native.realm_results_distinct(made.number, this.storedPaths(content));
+      made.release();
+      made = new Handle(number);
+    }
+    return new Results(this.core, made, this.meta);
   }
 
-  /** sorted("name"), sorted("name", true), sorted(["name", ["age", true]]); true: descending. */
-  sorted(descriptor = undefined, reverse = false) {
-    if (this.meta === undefined) {
-      const sorted = [...this].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
-      return descriptor === true ? sorted.reverse() : sorted;
+  /** The content of SORT(…) or DISTINCT(…) with stored names. */
+  storedPaths(content) {
+    const stored = (path) => this.storedPath(path.replace(/\\(.)/g, '$1'));
+    return content.split(',').map((part) => part.trim().replace(/^(?:\\.|\S)+/, stored)).join(', ');
+  }
+
+  /** sorted("name"), sorted("name", true), sorted(["name", ["age", true]]); true: descending. Values: sorted(true). */
+  sorted(descriptor = undefined, reverse = undefined) {
+    const given = this.meta === undefined && (descriptor === undefined || typeof descriptor === 'boolean')
+      ? [['self', descriptor === true]]
+      : Array.isArray(descriptor)
+      ? descriptor
+      : [[descriptor ?? 'self', reverse]];
+    if (typeof given[0]?.[0] !== 'string' && !Array.isArray(descriptor)) {
+      mismatch('argument', 'property name and optional bool or an array of descriptors', descriptor);
     }
-    const parts = Array.isArray(descriptor) ? descriptor : [[descriptor, reverse]];
-    const text = parts.map((part) => {
+    const parts = given.map((part, index) => {
       const [path, descending] = Array.isArray(part) ? part : [part, false];
-      if (typeof path !== 'string') mismatch('descriptor', 'a string or an array', path);
-      return `${this.storedPath(path)} ${descending ? 'DESC' : 'ASC'}`;
-    }).join(', ');
-    return new Results(this.core, new Handle(native.realm_results_sort(this.results().number, text)), this.meta);
+      if (typeof path !== 'string') {
+        mismatch(`descriptor[${index}]`, 'string or array with two elements [string, boolean]', part);
+      }
+      return [path, Boolean(descending)];
+    });
+    if (Array.isArray(descriptor) && reverse !== undefined) mismatch('argument', 'undefined', reverse, 'second ');
+    if (this.meta === undefined) return this.sortedValues(parts);
+    if (parts.length === 0) return this.filtered('TRUEPREDICATE');
+    const text = parts.map(([path, descending]) => `${this.storedPath(path)} ${descending ? 'DESC' : 'ASC'}`);
+    const made = native.realm_results_sort(this.results().number, text.join(', '));
+    return new Results(this.core, new Handle(made), this.meta);
+  }
+
+  /** An array: values have no live results. */
+  sortedValues(parts) {
+    for (const [path] of parts) {
+      if (path !== 'self') {
+        const why = `arrays of '${this.type}' can only be sorted on 'self'`;
+        fail(`Cannot sort on key path '${path}': ${why}`, 'RLM_ERR_INVALID_SORT_DESCRIPTOR');
+      }
+    }
+    const values = [...this];
+    if (parts.length === 0) return values;
+    const direction = parts[0][1] ? -1 : 1;
+    return values.sort((one, other) => direction * compareValues(one, other));
   }
 
   /** A path with stored names in place of public ones. */
   storedPath(path) {
     let { meta } = this;
-    return path.split('.').map((name) => {
-      const property = meta?.byName.get(name);
+    const names = path.split('.');
+    return names.map((name, index) => {
+      const refuse = (why) => fail(`Cannot sort on key path '${path}': ${why}.`, 'RLM_ERR_INVALID_QUERY');
+      if (name.startsWith('@')) return name;
+      const property = meta?.byName.get(name) ?? meta?.properties.find((one) => one.stored === name);
+      if (meta && !property) refuse(`property '${meta.name}.${name}' does not exist`);
+      const isLink = property?.type === TYPES.object && property.collection === undefined;
+      if (isLink && index === names.length - 1) {
+        refuse(`property '${property.place}' of type 'object' cannot be the final property in the key path`);
+      }
       meta = property?.target === undefined ? undefined : this.core.classByName(property.target);
-      return property?.stored ?? name;
+      return (property?.stored ?? name).replace(/\s/g, '\\$&');
     }).join('.');
   }
 
@@ -357,28 +491,47 @@ class Collection extends IndexedBase {
     return new Results(this.core, made, this.meta, this.kind);
   }
 
-  aggregate(name, call) {
-    if (this.meta === undefined) return this.decode(call(this.results().number, -1)[0]) ?? undefined;
-    const property = this.meta.byName.get(name);
-    if (!property) fail(`Property '${name}' does not exist on '${this.meta.name}' objects`, 'RLM_ERR_INVALID_PROPERTY');
-    const [value] = call(this.results().number, property.key);
+  aggregate(operation, name, call) {
+    const allowed = operation === 'min' || operation === 'max' ? ORDERED : SUMMED;
+    const refuse = (kind, what) => {
+      const type = `${kind.typeName}${kind.optional ? '?' : ''}`;
+      fail(`Operation '${operation}' not supported for ${type} ${what}`, 'RLM_ERR_ILLEGAL_OPERATION');
+    };
+    let key = -1;
+    if (this.meta === undefined) {
+      if (name !== undefined) fail(`Cannot get property named '${name}' on a list of primitives`);
+      if (!allowed.has(this.kind.type)) {
+        refuse(this.kind, `${this.constructor.name.toLowerCase()} '${this.kind.place}'`);
+      }
+    } else {
+      if (typeof name !== 'string') mismatch('name', 'a string', name);
+      const property = this.propertyNamed(name);
+      if (!allowed.has(property.type) || property.collection) refuse(property, `property '${property.place}'`);
+      key = property.key;
+    }
+    const [value] = call(this.results().number, key);
     return Array.isArray(value) ? decodeTagged(this.core, value) : value ?? undefined;
   }
 
+  propertyNamed(name) {
+    return this.meta.byName.get(name) ??
+      fail(`Property '${name}' does not exist on '${this.meta.name}' objects`, 'RLM_ERR_INVALID_PROPERTY');
+  }
+
   min(name) {
-    return this.aggregate(name, native.realm_results_min);
+    return this.aggregate('min', name, native.realm_results_min);
   }
 
   max(name) {
-    return this.aggregate(name, native.realm_results_max);
+    return this.aggregate('max', name, native.realm_results_max);
   }
 
   sum(name) {
-    return this.aggregate(name, native.realm_results_sum);
+    return this.aggregate('sum', name, native.realm_results_sum);
   }
 
   avg(name) {
-    return this.aggregate(name, native.realm_results_average);
+    return this.aggregate('average', name, native.realm_results_average);
   }
 
   /** Columns as typed arrays: {name: {values, valid}}; `valid` has 0 where a value is null, and is null when none is.
@@ -401,7 +554,7 @@ class Collection extends IndexedBase {
 
   addListener(listener, keyPaths) {
     if (typeof listener !== 'function') mismatch('callback', 'a function', listener);
-    kinds.listen(this.core, this, this.handle, this.meta?.key, keyPaths, listener, (changes) => ({
+    kinds.listen(this.core, this.proxy, this.handle, this.meta?.key, keyPaths, listener, (changes) => ({
       deletions: changes[0],
       insertions: changes[1],
       oldModifications: changes[2],
@@ -410,11 +563,11 @@ class Collection extends IndexedBase {
   }
 
   removeListener(listener) {
-    kinds.unlisten(this.core, this, listener);
+    kinds.unlisten(this.core, this.proxy, listener);
   }
 
   removeAllListeners() {
-    kinds.unlisten(this.core, this, undefined);
+    kinds.unlisten(this.core, this.proxy, undefined);
   }
 
   /** An async iterator of {collection, changes}; it keeps the process alive while a loop waits for it. */
@@ -425,16 +578,15 @@ class Collection extends IndexedBase {
     }, (collection, changes) => ({ collection, changes }));
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
-    if (!this.isValid()) return `${this.constructor.name} [invalid]`;
+  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect = util.inspect) {
+    if (!this.isValid()) return `Realm.${this.constructor.name} [invalid]`;
+    if (depth < 0) return `[Realm.${this.constructor.name}]`;
     const shown = [];
     for (const value of this) {
       if (shown.length === 20) break;
       shown.push(value);
     }
-    return `${this.constructor.name}(${this.length}) ${
-      inspect(shown, { ...options, depth: depth === null ? null : depth - 1 })
-    }`;
+    return `Realm.${this.constructor.name}(${this.length}) ${inspect(shown, { ...options, depth })}`;
   }
 }
 
@@ -446,13 +598,32 @@ for (const name of ARRAY_METHODS) {
       // The last argument of callbacks is the collection.
       if (typeof args[0] === 'function' && !name.startsWith('reduce')) {
         const [callback, context] = args;
-        return all[name]((value, index) => callback.call(context, value, index, this));
+        return all[name]((value, index) => callback.call(context, value, index, this.proxy));
       }
       return all[name](...args);
     },
     writable: true,
     configurable: true,
   });
+}
+
+const ORDERING = /\s*(SORT|DISTINCT|LIMIT)\s*\(([^()]*)\)\s*/iy;
+
+/** A query as its predicate and its orderings, [["SORT", "name ASC"], …]: these stand at the end, not in quotes. */
+function splitQuery(text) {
+  const all = [];
+  const words = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\b(?:SORT|DISTINCT|LIMIT)\s*\(/gi;
+  for (let found = words.exec(text); found !== null; found = words.exec(text)) {
+    if (found[0][0] === '"' || found[0][0] === "'") continue;
+    ORDERING.lastIndex = found.index;
+    while (ORDERING.lastIndex < text.length) {
+      const one = ORDERING.exec(text);
+      if (one === null) return [text, []];
+      all.push([one[1].toUpperCase(), one[2]]);
+    }
+    return [text.slice(0, found.index), all];
+  }
+  return [text, all];
 }
 
 function columnOf(rows, property, length) {
@@ -481,25 +652,29 @@ function columnOf(rows, property, length) {
   return { values, valid: valid.includes(0) ? valid : null };
 }
 
+/** The order of values of one type; null is the lowest. */
+function compareValues(one, other) {
+  if (one === null || other === null) return one === other ? 0 : one === null ? -1 : 1;
+  if (one instanceof ArrayBuffer && other instanceof ArrayBuffer) {
+    return Buffer.compare(Buffer.from(one), Buffer.from(other));
+  }
+  const plain = (
+    value,
+  ) => (value._bsontype === 'Decimal128' ? Number(value) : value._bsontype ? value.toHexString() : value);
+  const [left, right] = [plain(one), plain(other)];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
 function sameValue(one, other) {
-  if (one?.[KEY] !== undefined && other?.[KEY] !== undefined) return one.equals(other);
+  if (one?.[META] !== undefined && other?.[META] !== undefined) return one.equals(other);
   if (one instanceof Date && other instanceof Date) return one.getTime() === other.getTime();
   return Object.is(one, other) || one === other || Boolean(one?.equals?.(other));
 }
 
 class Results extends Collection {
   constructor(core, handle, meta, kind = undefined) {
-    super(core, handle, kind ?? new ElementKind(core, TYPES.object, false, meta.name, meta.name));
-    this.rows = handle;
-  }
-
-  get description() {
-    const query = native.realm_results_get_query(this.handle.number);
-    try {
-      return native.realm_query_get_description(query);
-    } finally {
-      native.release(query);
-    }
+    super(core, handle, kind ?? (meta && new ElementKind(core, TYPES.object, false, meta.name, meta.name)));
+    this[RAW].rows = handle;
   }
 
   isValid() {
@@ -509,9 +684,7 @@ class Results extends Collection {
   /** Sets a property of all objects. */
   update(name, value) {
     this.needObjects('updated');
-    if (!this.meta.byName.has(name)) {
-      fail(`Property '${name}' does not exist on '${this.meta.name}'`, 'RLM_ERR_INVALID_PROPERTY');
-    }
+    this.propertyNamed(name);
     for (const object of this.snapshot()) object[name] = value;
   }
 }
@@ -531,6 +704,10 @@ class List extends Collection {
     return native.realm_list_size(this.handle.number);
   }
 
+  set length(_) {
+    super.length = _;
+  }
+
   nested(kind, index) {
     const number = kind === LIST
       ? native.realm_list_get_list(this.handle.number, index)
@@ -539,13 +716,13 @@ class List extends Collection {
   }
 
   /** Writes a value at a place that exists (insert: makes the place). */
-  write(index, value, insert, mode = UPDATE_NEVER) {
+  write(index, value, insert, mode = UPDATE_NEVER, place = this.kind.place) {
     const { core, kind } = this;
     const { number } = this.handle;
     state.version += 1;
     if (kind.isEmbedded) {
-      if (!isObject(value)) mismatch(kind.place, `an instance of ${kind.target}`, value);
-      const values = value[KEY] === undefined ? value : kinds.copyValues(value);
+      if (!isObject(value)) mismatch(place, 'an object', value);
+      const values = value[META] === undefined ? value : kinds.copyValues(value);
       const made = insert
         ? native.realm_list_insert_embedded(number, index)
         : native.realm_list_set_embedded(number, index);
@@ -554,22 +731,26 @@ class List extends Collection {
     }
     const nested = kind.type === TYPES.mixed ? collectionKind(value) : 0;
     if (nested === 0) {
-      const encoded = kind.encode(value, mode);
+      const encoded = kind.encode(value, mode, place);
       if (insert) native.realm_list_insert(number, index, encoded);
       else native.realm_list_set(number, index, encoded);
       return;
     }
-    const copy = plainCopy(value, nested);
+    const copy = plainCopy(core, value, nested, place);
     if (!insert) native.realm_list_set(number, index, null);
     const call = nested === LIST
       ? (insert ? native.realm_list_insert_list : native.realm_list_set_list)
       : (insert ? native.realm_list_insert_dictionary : native.realm_list_set_dictionary);
-    fillNested(makeNested(core, nested, call(number, index), kind), copy);
+    fillAndRelease(makeNested(core, nested, call(number, index), kind), copy);
   }
 
   set(index, value) {
-    if (index >= this.length) {
-      fail(`Cannot set element at index ${index} out of bounds (length ${this.length})`, 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    const { length } = this;
+    if (index < 0) fail(`Cannot set item at negative index ${index}.`, 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    if (index >= length) {
+      const limit = length === 0 ? 'when empty' : `when max is ${length - 1}`;
+      const call = `Requested index ${index} calling set() on list '${this.kind.place}' ${limit}`;
+      fail(call, 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
     }
     this.write(index, value, false);
   }
@@ -607,36 +788,51 @@ class List extends Collection {
   }
 
   splice(start, count = Infinity, ...values) {
+    if (typeof start !== 'number') mismatch('start', 'a number', start);
+    if (typeof count !== 'number') mismatch('deleteCount', 'a number', count);
     const { length } = this;
     const from = Math.trunc(Number(start)) || 0;
     const first = from < 0 ? Math.max(length + from, 0) : Math.min(from, length);
-    const many = Math.max(0, Math.min(Math.trunc(Number(count)) || (count === Infinity ? length : 0), length - first));
+    const many = Math.max(
+      0,
+      Math.min(Math.trunc(Number(count)) || (count === Infinity ? length : 0), length - first),
+    );
     const removed = [];
     for (let index = 0; index < many; index += 1) {
       removed.push(this.at(first));
       this.remove(first);
     }
-    values.forEach((value, index) => this.write(first + index, value, true));
+    const place = `element of ${String(this.kind.place).split('.').pop()}`;
+    values.forEach((value, index) => this.write(first + index, value, true, UPDATE_NEVER, place));
     return removed;
   }
 
   remove(index) {
+    if (index < 0) fail('Index cannot be smaller than 0.', 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    if (index >= this.length) {
+      fail('Index cannot be greater than the size of the list.', 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    }
     state.version += 1;
     native.realm_list_erase(this.handle.number, index);
   }
 
+  checkIndexes(first, second) {
+    const { length } = this;
+    if (first < 0 || second < 0) fail('Indexes cannot be smaller than 0.', 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    if (first >= length || second >= length) {
+      fail('Indexes cannot be greater than the size of the list.', 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
+    }
+    for (const index of [first, second]) if (!Number.isInteger(index)) mismatch('index', 'an integer', index);
+  }
+
   move(from, to) {
+    this.checkIndexes(from, to);
     state.version += 1;
     native.realm_list_move(this.handle.number, from, to);
   }
 
   swap(first, second) {
-    const { length } = this;
-    for (const index of [first, second]) {
-      if (!Number.isInteger(index) || index < 0 || index >= length) {
-        fail(`Index ${index} is out of bounds (length ${length})`, 'RLM_ERR_INDEX_OUT_OF_BOUNDS');
-      }
-    }
+    this.checkIndexes(first, second);
     const [low, high] = first < second ? [first, second] : [second, first];
     if (low === high) return;
     this.move(low, high);
@@ -644,6 +840,10 @@ class List extends Collection {
   }
 
   removeAll() {
+    this.clear();
+  }
+
+  clear() {
     state.version += 1;
     native.realm_list_clear(this.handle.number);
   }
@@ -670,12 +870,21 @@ class RealmSet extends Collection {
     return native.realm_set_size(this.handle.number);
   }
 
+  set length(_) {
+    super.length = _;
+  }
+
   get size() {
     return this.length;
   }
 
-  add(value) {
-    const encoded = this.kind.encode(value);
+  add(value, mode = UPDATE_NEVER) {
+    const nested = this.kind.type === TYPES.mixed ? collectionKind(value) : 0;
+    if (nested !== 0) {
+      const name = nested === LIST ? 'Lists' : 'Dictionaries';
+      fail(`${name} within a Set are not supported`, 'RLM_ERR_ILLEGAL_OPERATION');
+    }
+    const encoded = this.kind.encode(value, mode);
     state.version += 1;
     native.realm_set_insert(this.handle.number, encoded);
     return this;
@@ -772,34 +981,37 @@ class Dictionary {
     return decodeTagged(this.core, value);
   }
 
-  write(key, value, mode = UPDATE_NEVER) {
+  write(key, value, mode = UPDATE_NEVER, place = this.kind.place) {
     const { core, kind } = this;
     const { number } = this.handle;
+    if (typeof key === 'symbol') fail('Symbols cannot be used as keys of a dictionary');
     if (typeof key !== 'string') mismatch('key', 'a string', key);
     state.version += 1;
     if (kind.isEmbedded && value !== null && value !== undefined) {
-      if (!isObject(value)) mismatch(kind.place, `an instance of ${kind.target}`, value);
-      const values = value[KEY] === undefined ? value : kinds.copyValues(value);
+      if (!isObject(value)) mismatch(place, 'an object', value);
+      const values = value[META] === undefined ? value : kinds.copyValues(value);
       core.fillEmbedded(kind.meta, native.realm_dictionary_insert_embedded(number, key), values, mode);
       return;
     }
     const nested = kind.type === TYPES.mixed ? collectionKind(value) : 0;
     if (nested === 0) {
-      native.realm_dictionary_insert(number, key, kind.encode(value, mode));
+      native.realm_dictionary_insert(number, key, kind.encode(value, mode, place));
       return;
     }
-    const copy = plainCopy(value, nested);
+    const copy = plainCopy(core, value, nested, place);
     native.realm_dictionary_insert(number, key, null);
     const made = nested === LIST
       ? native.realm_dictionary_insert_list(number, key)
       : native.realm_dictionary_insert_dictionary(number, key);
-    fillNested(makeNested(core, nested, made, kind), copy);
+    fillAndRelease(makeNested(core, nested, made, kind), copy);
   }
 
   /** set(key, value) or set({key: value, …}) */
   set(key, value) {
-    if (isObject(key)) { for (const [name, one] of Object.entries(key)) this.write(name, one); }
-    else this.write(key, value);
+    if (isObject(key)) {
+      if (Object.getOwnPropertySymbols(key).length > 0) fail('Symbols cannot be used as keys of a dictionary');
+      for (const [name, one] of Object.entries(key)) this.write(name, one);
+    } else this.write(key, value);
     return this.proxy ?? this;
   }
 
@@ -820,7 +1032,9 @@ class Dictionary {
   *entries() {
     const size = native.realm_dictionary_size(this.handle.number);
     const names = [];
-    for (let index = 0; index < size; index += 1) names.push(native.realm_dictionary_get(this.handle.number, index)[0]);
+    for (let index = 0; index < size; index += 1) {
+      names.push(native.realm_dictionary_get(this.handle.number, index)[0]);
+    }
     for (const name of names) {
       const value = this.get(name);
       if (value !== undefined) yield [name, value];
@@ -844,7 +1058,11 @@ class Dictionary {
     if (this.kind.type !== TYPES.object) {
       fail('Only dictionaries of objects can be filtered', 'RLM_ERR_ILLEGAL_OPERATION');
     }
-    return new Results(this.core, new Handle(native.realm_dictionary_to_results(this.handle.number)), this.kind.meta);
+    return new Results(
+      this.core,
+      new Handle(native.realm_dictionary_to_results(this.handle.number)),
+      this.kind.meta,
+    );
   }
 
   filtered(text, ...values) {
@@ -871,11 +1089,11 @@ class Dictionary {
   }
 
   removeListener(listener) {
-    kinds.unlisten(this.core, this.proxy ?? this, listener);
+    kinds.unlisten(this.core, this.proxy, listener);
   }
 
   removeAllListeners() {
-    kinds.unlisten(this.core, this.proxy ?? this, undefined);
+    kinds.unlisten(this.core, this.proxy, undefined);
   }
 
   changes(keyPaths) {
@@ -885,12 +1103,22 @@ class Dictionary {
     }, (dictionary, changes) => ({ dictionary, changes }));
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
-    if (!this.isValid()) return 'Dictionary [invalid]';
-    return `Dictionary ${
-      inspect(Object.fromEntries(this.entries()), { ...options, depth: depth === null ? null : depth - 1 })
-    }`;
+  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect = util.inspect) {
+    if (!this.isValid()) return 'Realm.Dictionary [invalid]';
+    if (depth < 0) return '[Realm.Dictionary]';
+    return `Realm.Dictionary ${inspect(Object.fromEntries(this.entries()), { ...options, depth })}`;
   }
+}
+
+/** A method of a dictionary for its proxy. */
+function bound(target, method) {
+  return (...args) => {
+    try {
+      return method.apply(target, args);
+    } catch (error) {
+      throw explain(target, error);
+    }
+  };
 }
 
 // `dictionary.key` and Object.keys(dictionary): names of the class go before keys.
@@ -898,12 +1126,11 @@ const dictionaryTraps = {
   get(target, name) {
     if (typeof name === 'symbol' || name in target) {
       const value = Reflect.get(target, name, target);
-      return typeof value === 'function' && name !== 'constructor' ? value.bind(target) : value;
+      return typeof value === 'function' && name !== 'constructor' ? bound(target, value) : value;
     }
     return target.get(name);
   },
   set(target, name, value) {
-    if (typeof name === 'symbol') return false;
     target.write(name, value);
     return true;
   },
@@ -927,6 +1154,8 @@ const dictionaryTraps = {
     }
     return undefined;
   },
+  defineProperty: () => false,
+  preventExtensions: () => false,
 };
 
 function makeDictionary(core, handle, kind) {
@@ -945,12 +1174,15 @@ function makeNested(core, kind, number, element) {
 
 const DEEPEST = 100;
 
-/** A copy that no getter of the program and no live collection can change while it is written. */
-function plainCopy(value, kind, depth = 1) {
+/** A copy that no getter of the program and no live collection can change while it is written. Throws for values that
+ *  cannot be stored. */
+function plainCopy(core, value, kind, place, depth = 1) {
   if (depth > DEEPEST) throw makeError(3018, 'Collections are nested more than 100 levels deep', undefined, 8);
   const copied = (one) => {
     const inner = collectionKind(one);
-    return inner === 0 ? one : plainCopy(one, inner, depth + 1);
+    if (inner !== 0) return plainCopy(core, one, inner, place, depth + 1);
+    encodeAny(core, one, place); // refuses what cannot be stored
+    return one;
   };
   if (kind === LIST) return Array.from(value, copied);
   const entries = value instanceof Dictionary ? [...value.entries()] : Object.entries(value);
@@ -959,9 +1191,14 @@ function plainCopy(value, kind, depth = 1) {
   return copy;
 }
 
-function fillNested(collection, copy) {
-  if (Array.isArray(copy)) { for (const value of copy) collection.push(value); }
-  else for (const [name, value] of Object.entries(copy)) collection.set(name, value);
+/** Fills a collection that no program has, and releases its handle: a loop that makes many keeps none. */
+function fillAndRelease(collection, copy) {
+  try {
+    if (Array.isArray(copy)) { for (const value of copy) collection.push(value); }
+    else for (const [name, value] of Object.entries(copy)) collection.set(name, value);
+  } finally {
+    collection.handle.release();
+  }
 }
 
 function openCollection(core, number, property) {
@@ -984,31 +1221,38 @@ function openCollection(core, number, property) {
 
 /** Replaces the content of a collection property. */
 function assignCollection(core, object, property, value, mode) {
-  const collection = object[property.name];
-  if (collection === value) return;
-  if (property.collection === 'dictionary') {
-    if (value === null || value === undefined || !isObject(value)) mismatch(property.place, 'an object', value);
-    const entries = value instanceof Dictionary ? [...value.entries()] : Object.entries(value);
-    collection.clear();
-    for (const [name, one] of entries) collection.write(name, one, mode);
-    return;
+  const held = object[COLLECTIONS]?.get(property);
+  if (held !== undefined && held === value) return;
+  const isDictionary = property.collection === 'dictionary';
+  const isIterable = isObject(value) && typeof value[Symbol.iterator] === 'function';
+  if (isDictionary ? !isObject(value) : !isIterable) {
+    mismatch(property.place, isDictionary ? 'an object' : 'an array', value);
   }
-  if (
-    value === null || value === undefined || typeof value[Symbol.iterator] !== 'function' || typeof value === 'string'
-  ) {
-    mismatch(property.place, 'an array', value);
-  }
-  const items = [...value];
-  collection.removeAll();
-  for (const item of items) {
-    if (property.collection === 'set') collection.add(item);
-    else collection.write(collection.length, item, true, mode);
+  const entries = isDictionary
+    ? (value instanceof Dictionary ? [...value.entries()] : Object.entries(value))
+    : Array.from(value, (one, index) => [index, one]);
+  const placeOf = (key) => `${property.name}[${isDictionary ? `"${key}"` : key}]`;
+  const collection = held ?? core.withObject(object, (number) => openCollection(core, number, property));
+  const raw = collection[RAW] ?? collection;
+  try {
+    // A value that is refused changes nothing.
+    if (raw.kind.type !== TYPES.object && raw.kind.type !== TYPES.mixed) {
+      for (const [key, one] of entries) raw.kind.encode(one, mode, placeOf(key));
+    }
+    raw.clear();
+    for (const [key, one] of entries) {
+      if (property.collection === 'set') raw.add(one, mode);
+      else if (isDictionary) raw.write(key, one, mode, placeOf(key));
+      else raw.write(key, one, true, mode, placeOf(key));
+    }
+  } finally {
+    if (held === undefined) raw.handle.release();
   }
 }
 
 /** Makes a Mixed property hold a list or a dictionary. */
 function assignMixed(core, object, property, kind, value) {
-  const copy = plainCopy(value, kind);
+  const copy = plainCopy(core, value, kind, property.place);
   core.setEncoded(object, property, null);
   const collection = core.withObject(object, (number) => {
     const element = new ElementKind(core, TYPES.mixed, true, undefined, property.place);
@@ -1019,7 +1263,7 @@ function assignMixed(core, object, property, kind, value) {
       element,
     );
   });
-  fillNested(collection, copy);
+  fillAndRelease(collection, copy);
 }
 
 // Counter
@@ -1034,6 +1278,10 @@ class Counter {
     const value = native.get(this.object[CORE].handle.number, kinds.keyOf(this.object), this.property.slot);
     if (value === null) fail(`The counter '${this.property.place}' is null`, 'RLM_ERR_ILLEGAL_OPERATION');
     return value;
+  }
+
+  set value(_) {
+    fail('To update the value, use the methods on the Counter.', 'RLM_ERR_READ_ONLY_PROPERTY');
   }
 
   increment(by = 1) {
@@ -1063,7 +1311,7 @@ class Counter {
 
 function toPlain(value, seen) {
   if (!isObject(value)) return value;
-  if (value[KEY] !== undefined) {
+  if (value[META] !== undefined) {
     const name = `${value[META].key}:${kinds.keyOf(value)}`;
     if (seen.has(name)) return seen.get(name);
     const copy = {};
@@ -1079,6 +1327,8 @@ function toPlain(value, seen) {
   if (value instanceof ArrayBuffer) return Buffer.from(value).toString('base64');
   return value;
 }
+
+for (const kind of [Collection, Results, List, RealmSet]) unwrapMethods(kind);
 
 Object.assign(kinds, {
   Collection,

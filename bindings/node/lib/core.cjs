@@ -7,7 +7,7 @@
 
 const { native, state, Handle } = require('./native.cjs');
 const { bytesOf, makeDecimal, makeObjectId, makeUUID, parseDecimal } = require('./bson.cjs');
-const { fail, mismatch, makeError } = require('./errors.cjs');
+const { Place, fail, mismatch, makeError } = require('./errors.cjs');
 const { TYPES, TYPE_NAMES, FLAGS, CLASS_FLAGS, collectionName } = require('./schema.cjs');
 
 const KEY = Symbol('key');
@@ -28,8 +28,20 @@ const UUID_TYPE = 11;
 const LIST = 12;
 const DICTIONARY = 13;
 
+const OBJECT_EXISTS = 1013;
+
 const UPDATE_NEVER = 'never';
 const UPDATE_MODIFIED = 'modified';
+
+/** Switches of the package, for realms that are opened later. OWN_KEYS: objects are proxies, so that
+ *  Object.keys(object), {...object} and deep comparisons see the properties as they do with Realm JS; reads cost about
+ *  50 ns more. The others are those of Realm JS: values may always be arrays, and `Realm` never is a global. */
+const flags = {
+  OWN_KEYS: false,
+  ALLOW_CLEAR_TEST_STATE: false,
+  ALLOW_VALUES_ARRAYS: true,
+  THROW_ON_GLOBAL_REALM: false,
+};
 
 /** Classes that later files add: collections need the core, and the core makes collections. */
 const kinds = {};
@@ -118,6 +130,26 @@ function keyOf(object) {
 
 // Values
 
+/** What a value of a type is called in messages. */
+const WANTED = {
+  int: 'a number or bigint',
+  bool: 'a boolean',
+  string: 'a string',
+  data: 'an instance of ArrayBuffer',
+  date: 'an instance of Date',
+  float: 'a number',
+  double: 'a number',
+  decimal128: 'a Decimal128',
+  objectId: 'an ObjectId',
+  uuid: 'a UUID',
+};
+
+const NOT_NULLABLE = 3002;
+
+const refuseNull = (place, type) => mismatch(place, WANTED[type], null, '', NOT_NULLABLE);
+
+const missing = (property) => `Missing value for property '${property.name}' of '${property.meta.name}'`;
+
 const isObject = (value) => typeof value === 'object' && value !== null;
 
 function isBytes(value) {
@@ -133,6 +165,39 @@ function decimalPayload(value, place) {
   return mismatch(place, 'a Decimal128', value);
 }
 
+/** Whether the library takes a value for a property as it is. */
+function isPlain(property, value) {
+  if (!property.isSimple) return false;
+  switch (property.type) {
+    case TYPES.int:
+      return Number.isInteger(value);
+    case TYPES.string:
+      return typeof value === 'string';
+    case TYPES.bool:
+      return typeof value === 'boolean';
+    default:
+      return typeof value === 'number' && (property.type === TYPES.double || property.type === TYPES.float);
+  }
+}
+
+/** A Date, or a text that a Date is made of. */
+function dateOf(value, place) {
+  if (value instanceof Date) return value;
+  const made = typeof value === 'string' ? new Date(value) : undefined;
+  return made && !Number.isNaN(made.getTime()) ? made : mismatch(place, 'an instance of Date', value);
+}
+
+/** The value of a counter, for a property that is declared as a counter. */
+function counterValue(counter, place) {
+  if (!(place instanceof Place && place.counter)) {
+    fail(
+      "Counters can only be used when 'counter' is declared in the property schema.",
+      'RLM_ERR_ILLEGAL_OPERATION',
+    );
+  }
+  return counter.value;
+}
+
 /** A value for a property that is not Mixed, not a link and not a collection. */
 function encodePlain(type, value, place) {
   if (value === null || value === undefined) return null;
@@ -143,8 +208,8 @@ function encodePlain(type, value, place) {
         return value;
       }
       if (typeof value === 'bigint') return value;
-      if (value instanceof kinds.Counter) return value.value;
-      return mismatch(place, 'a number', value);
+      if (value instanceof kinds.Counter) return counterValue(value, place);
+      return mismatch(place, 'a number or bigint', value);
     case TYPES.bool:
       return typeof value === 'boolean' ? value : mismatch(place, 'a boolean', value);
     case TYPES.string:
@@ -154,11 +219,11 @@ function encodePlain(type, value, place) {
       if (typeof value === 'number') return value;
       return typeof value === 'bigint' ? Number(value) : mismatch(place, 'a number', value);
     case TYPES.date:
-      return value instanceof Date ? value : mismatch(place, 'a Date', value);
+      return dateOf(value, place);
     case TYPES.data:
       if (isBytes(value)) return value;
       if (typeof value === 'string') return Buffer.from(value, 'base64');
-      return mismatch(place, 'an ArrayBuffer', value);
+      return mismatch(place, 'an instance of ArrayBuffer', value);
     case TYPES.decimal128:
       return decimalPayload(value, place);
     case TYPES.objectId: {
@@ -179,7 +244,7 @@ function encodeLink(core, object, place) {
   const meta = object[META];
   if (!core.isSameRealm(object[CORE])) {
     const own = meta.core.path === core.path ? core.classByName(meta.name) : undefined;
-    if (!own) fail(`The object for '${place}' belongs to another realm`, 'RLM_ERR_ILLEGAL_OPERATION');
+    if (!own) fail(`Realm object is from another Realm ('${place}')`, 'RLM_ERR_ILLEGAL_OPERATION');
   }
   return [LINK, meta.key, keyOf(object)];
 }
@@ -197,13 +262,29 @@ function encodeAny(core, value, place, forQuery = false) {
       return forQuery && Number.isSafeInteger(value) && !Object.is(value, -0) ? [INT, value] : value;
     case 'object': {
       if (value === null || value instanceof Date) return value;
-      if (value[KEY] !== undefined) return encodeLink(core, value, place);
+      if (value[META] !== undefined) {
+        if (value[META].embedded && !forQuery) {
+          const { name } = value[META];
+          fail(
+            `Using an embedded object (${name}) as a Mixed value is not supported.`,
+            'RLM_ERR_ILLEGAL_OPERATION',
+          );
+        }
+        return encodeLink(core, value, place);
+      }
       const uuid = bytesOf(value, 'UUID', 16);
       if (uuid) return [UUID_TYPE, uuid];
       if (isBytes(value)) return value;
       if (bytesOf(value, 'ObjectId', 12)) return [OBJECT_ID, bytesOf(value, 'ObjectId', 12)];
       if (bytesOf(value, 'Decimal128', 16)) return [DECIMAL, bytesOf(value, 'Decimal128', 16)];
-      if (value instanceof kinds.Counter) return [INT, value.value];
+      if (value instanceof kinds.Counter) {
+        fail(
+          forQuery
+            ? "Using a Counter as a query argument is not supported. Use 'Counter.value'."
+            : 'Using a Counter as a Mixed value is not supported.',
+          'RLM_ERR_ILLEGAL_OPERATION',
+        );
+      }
       return mismatch(place, 'a value that can be stored', value);
     }
     default:
@@ -213,11 +294,12 @@ function encodeAny(core, value, place, forQuery = false) {
 
 /** Whether a Mixed property stores the value as a list or a dictionary. */
 function collectionKind(value) {
-  if (!isObject(value) || value[KEY] !== undefined || value instanceof Date || isBytes(value)) return 0;
+  if (!isObject(value) || value[META] !== undefined || value instanceof Date || isBytes(value)) return 0;
   if (Array.isArray(value) || value instanceof kinds.List || value instanceof kinds.Results) return LIST;
   if (value instanceof kinds.Dictionary) return DICTIONARY;
   if (value instanceof kinds.RealmSet || value instanceof Set) {
-    fail('A Mixed value cannot be a set', 'RLM_ERR_ILLEGAL_OPERATION');
+    const name = value instanceof Set ? 'Set' : 'RealmSet';
+    fail(`Using a ${name} as a Mixed value is not supported.`, 'RLM_ERR_ILLEGAL_OPERATION');
   }
   if (value._bsontype || value instanceof kinds.Counter) return 0;
   const prototype = Object.getPrototypeOf(value);
@@ -256,16 +338,22 @@ class Property {
     this.origin = info.origin || undefined;
     this.optional = (info.flags & FLAGS.RLM_PROPERTY_NULLABLE) !== 0;
     this.primary = (info.flags & FLAGS.RLM_PROPERTY_PRIMARY_KEY) !== 0;
-    this.indexed = (info.flags & FLAGS.RLM_PROPERTY_FULLTEXT_INDEXED) !== 0
+    // A primary key has an index of its own, which is no part of the schema that a program writes.
+    this.indexed = this.primary && given === undefined
+      ? false
+      : (info.flags & FLAGS.RLM_PROPERTY_FULLTEXT_INDEXED) !== 0
       ? 'full-text'
       : (info.flags & FLAGS.RLM_PROPERTY_INDEXED) !== 0;
     this.counter = Boolean(given?.counter);
     this.default = given?.default;
-    this.place = `${meta.name}.${this.name}`;
+    this.place = new Place(`${meta.name}.${this.name}`);
+    this.place.counter = this.counter;
     this.isSimple = this.collection === undefined && this.type !== TYPES.object && this.type !== TYPES.mixed;
     this.isNumber = this.isSimple && !this.optional &&
-      (this.type === TYPES.int || this.type === TYPES.bool || this.type === TYPES.float || this.type === TYPES.double);
-    this.paged = this.isSimple && this.type !== TYPES.date && this.type !== TYPES.data && this.type < TYPES.decimal128;
+      (this.type === TYPES.int || this.type === TYPES.bool || this.type === TYPES.float ||
+        this.type === TYPES.double);
+    this.paged = this.isSimple && this.type !== TYPES.date && this.type !== TYPES.data &&
+      this.type < TYPES.decimal128;
     this.slot = native.addSlot(meta.core.handle.number, meta.key, info.key, info.type);
   }
 
@@ -297,17 +385,17 @@ class ElementKind {
   }
 
   /** A value as the library takes it. Objects that are not in the realm are made. */
-  encode(value, mode = UPDATE_NEVER) {
+  encode(value, mode = UPDATE_NEVER, place = this.place) {
     if (this.type === TYPES.object) {
       if (value === null || value === undefined) {
-        return this.optional ? null : mismatch(this.place, `an instance of ${this.target}`, value);
+        return this.optional ? null : mismatch(place, 'an object', value);
       }
-      const object = this.core.objectFor(this.meta, value, this.place, mode);
+      const object = this.core.objectFor(this.meta, value, place, mode);
       return [LINK, object[META].key, keyOf(object)];
     }
-    if (this.type === TYPES.mixed) return encodeAny(this.core, value, this.place);
-    const encoded = encodePlain(this.type, value, this.place);
-    if (encoded === null && !this.optional) mismatch(this.place, `a value of type ${this.typeName}`, value);
+    if (this.type === TYPES.mixed) return encodeAny(this.core, value, place);
+    const encoded = encodePlain(this.type, value, place);
+    if (encoded === null && !this.optional) refuseNull(place, this.typeName);
     // Collections take values without the type of their property.
     if (this.type === TYPES.int && typeof encoded === 'number') return [INT, encoded];
     if (this.type === TYPES.float && typeof encoded === 'number') return [FLOAT, encoded];
@@ -320,7 +408,7 @@ class ElementKind {
     if (value === null) return null;
     try {
       if (this.type === TYPES.object) {
-        return isObject(value) && value[KEY] !== undefined ? encodeLink(this.core, value, '') : undefined;
+        return isObject(value) && value[META] !== undefined ? encodeLink(this.core, value, '') : undefined;
       }
       if (this.type === TYPES.mixed) return collectionKind(value) ? undefined : encodeAny(this.core, value, '');
       const encoded = encodePlain(this.type, value, '');
@@ -353,7 +441,12 @@ class Meta {
       property.collection !== undefined && property.collection !== 'linkingObjects'
     );
     const primary = this.planned.indexOf(this.primary);
-    this.plan = native.addPlan(core.handle.number, this.key, primary, ...this.planned.map((property) => property.slot));
+    this.plan = native.addPlan(
+      core.handle.number,
+      this.key,
+      primary,
+      ...this.planned.map((property) => property.slot),
+    );
     this.isSimple = this.later.length === 0 && this.planned.every((property) => property.isSimple);
     this.Wrapper = kinds.makeWrapper(core, this, given?.constructor);
   }
@@ -379,7 +472,9 @@ class Core {
     for (const reference of cores) {
       const other = reference.deref();
       if (!other) cores.delete(reference);
-      else if (other.path === this.path && !other.closed && native.equals(other.handle.number, this.handle.number)) {
+      else if (
+        other.path === this.path && !other.closed && native.equals(other.handle.number, this.handle.number)
+      ) {
         this.shared = other.shared;
       }
     }
@@ -428,7 +523,10 @@ class Core {
       throw makeError(3020, `Object type '${name}' not found in schema.`, undefined, 8);
     }
     if (typeof type === 'function' && meta.given?.constructor && meta.given.constructor !== type) {
-      fail(`Constructor was not registered in the schema for this Realm: '${name}'`, 'RLM_ERR_OBJECT_TYPE_MISMATCH');
+      fail(
+        `Constructor was not registered in the schema for this Realm: '${name}'`,
+        'RLM_ERR_OBJECT_TYPE_MISMATCH',
+      );
     }
     return meta;
   }
@@ -450,38 +548,43 @@ class Core {
   /** The object for a link: one that exists, or a new one with these values. */
   objectFor(meta, value, place, mode = UPDATE_NEVER) {
     if (!meta) fail(`'${place}' links to a class that is not in the schema`, 'RLM_ERR_NO_SUCH_TABLE');
-    if (isObject(value) && value[KEY] !== undefined) {
+    if (isObject(value) && value[META] !== undefined) {
       if (value[META].name !== meta.name) mismatch(place, `an instance of ${meta.name}`, value);
       if (this.isSameRealm(value[CORE])) return value;
       if (value[CORE].path === this.path) return this.wrap(meta, keyOf(value));
       return this.create(meta, kinds.copyValues(value), mode);
     }
     if (meta.embedded) fail(`'${place}' cannot link to an embedded object`, 'RLM_ERR_ILLEGAL_OPERATION');
-    if (!isObject(value)) mismatch(place, `an instance of ${meta.name}`, value);
+    if (!isObject(value)) mismatch(place, 'an object', value);
     return this.create(meta, value, mode);
   }
 
   /** Makes or updates an object. Values may come from getters of the program, which may do anything. */
   create(meta, values, mode) {
-    if (meta.embedded) fail(`Embedded objects of '${meta.name}' are made in their parent`, 'RLM_ERR_ILLEGAL_OPERATION');
+    if (meta.embedded) {
+      fail(`Embedded objects of '${meta.name}' are made in their parent`, 'RLM_ERR_ILLEGAL_OPERATION');
+    }
     const source = readSource(meta, values);
+    let primaryKey;
     if (meta.primary && mode !== UPDATE_NEVER) {
-      let key = source(meta.primary);
-      if (key === undefined) key = defaultOf(meta.primary);
+      primaryKey = source(meta.primary);
+      // A function that makes keys is called once.
+      if (primaryKey === undefined) primaryKey = defaultOf(meta.primary);
       const found = native.find(
         this.handle.number,
         meta.primary.slot,
-        encodePlain(meta.primary.type, key, meta.primary.place),
+        encodePlain(meta.primary.type, primaryKey, meta.primary.place),
       );
       if (found !== null) return this.update(this.wrap(meta, found), meta, source, mode);
     }
-    const given = new Array(meta.planned.length);
-    for (let index = 0; index < given.length; index += 1) {
-      given[index] = this.planned(meta.planned[index], source(meta.planned[index]), mode);
+    const given = [];
+    for (const property of meta.planned) {
+      const value = property === meta.primary && primaryKey !== undefined ? primaryKey : source(property);
+      given.push(isPlain(property, value) ? value : this.planned(property, value, mode));
     }
     if (this.closed) this.check();
     state.version += 1;
-    const key = native.create(this.handle.number, meta.plan, ...given.map(passed));
+    const key = this.insert(meta, given);
     this.shared.transaction?.note(meta.key, key);
     const object = this.wrap(meta, key);
     if (!meta.isSimple) {
@@ -493,6 +596,21 @@ class Core {
       }
     }
     return object;
+  }
+
+  insert(meta, given) {
+    try {
+      const passed = meta.isSimple ? given : given.map((value) => (value instanceof Later ? undefined : value));
+      return native.create(this.handle.number, meta.plan, ...passed);
+    } catch (error) {
+      if (error.code === OBJECT_EXISTS) {
+        const encoded = given[meta.planned.indexOf(meta.primary)];
+        const key = Array.isArray(encoded) ? decodeTagged(this, encoded) : encoded;
+        error.message = `Attempting to create an object of type '${meta.name}' with an existing primary key value ` +
+          `'${key}'.`;
+      }
+      throw error;
+    }
   }
 
   undo(meta, key) {
@@ -509,15 +627,15 @@ class Core {
     if (used === undefined) {
       if (property.counter && !property.optional) return 0;
       if (property.primary && !property.optional) {
-        throw makeError(3005, `Missing value for property '${property.place}'`, undefined, 8);
+        throw makeError(3005, missing(property), undefined, 8);
       }
-      if (!property.optional) throw makeError(3004, `Missing value for property '${property.place}'`, undefined, 8);
+      if (!property.optional) throw makeError(3004, missing(property), undefined, 8);
       return undefined;
     }
     if (property.isSimple) {
       const encoded = encodePlain(property.type, used, property.place);
       if (encoded === null && !property.optional) {
-        mismatch(property.place, `a value of type ${property.typeName}`, used);
+        refuseNull(property.place, property.typeName);
       }
       return encoded;
     }
@@ -559,9 +677,10 @@ class Core {
   /** Writes any property. */
   setProperty(object, property, value, mode = UPDATE_NEVER) {
     if (property.isSimple) {
+      if (property.counter) this.checkCounter(object, property, value);
       const encoded = encodePlain(property.type, value, property.place);
       if (encoded === null && !property.optional) {
-        mismatch(property.place, `a value of type ${property.typeName}`, value);
+        refuseNull(property.place, property.typeName);
       }
       this.setEncoded(object, property, encoded);
     } else if (property.collection === 'linkingObjects') {
@@ -577,6 +696,18 @@ class Core {
     }
   }
 
+  /** A counter that has a value is changed by its methods; if it may be null, null can be written. */
+  checkCounter(object, property, value) {
+    if (!this.isWriting || (property.optional && (value === null || value === undefined))) return;
+    if (native.get(this.handle.number, keyOf(object), property.slot) !== null) {
+      fail(
+        'You can only reset a Counter instance when initializing a previously null Counter or resetting a nullable ' +
+          'Counter to null. To update the value of the Counter, use its instance methods.',
+        'RLM_ERR_ILLEGAL_OPERATION',
+      );
+    }
+  }
+
   setEncoded(object, property, encoded) {
     state.version += 1;
     native.set(this.handle.number, keyOf(object), property.slot, encoded);
@@ -587,8 +718,8 @@ class Core {
     if (value === null || value === undefined) {
       this.setEncoded(object, property, null);
     } else if (target?.embedded) {
-      if (!isObject(value)) mismatch(property.place, `an instance of ${property.target}`, value);
-      const values = value[KEY] === undefined ? value : kinds.copyValues(value);
+      if (!isObject(value)) mismatch(property.place, 'an object', value);
+      const values = value[META] === undefined ? value : kinds.copyValues(value);
       this.withObject(object, (number) => {
         state.version += 1;
         this.fillEmbedded(target, native.realm_set_embedded(number, property.key), values, mode);
@@ -611,11 +742,15 @@ class Core {
       if (value === undefined) value = defaultOf(property);
       if (value === undefined) {
         if (!property.optional && property.collection === undefined && !property.counter) {
-          throw makeError(3004, `Missing value for property '${property.place}'`, undefined, 8);
+          throw makeError(3004, missing(property), undefined, 8);
         }
         continue;
       }
-      if (value !== null || property.collection === undefined) this.setProperty(object, property, value, mode);
+      if (property.counter && value !== null) {
+        this.setEncoded(object, property, encodePlain(property.type, value, property.place));
+      } else if (value !== null || property.collection === undefined) {
+        this.setProperty(object, property, value, mode);
+      }
     }
     return object;
   }
@@ -654,8 +789,6 @@ class Later {
   }
 }
 
-const passed = (value) => (value instanceof Later ? undefined : value);
-
 function defaultOf(property) {
   const value = property.default;
   return typeof value === 'function' ? value() : value;
@@ -686,6 +819,8 @@ function sameEncoded(encoded, current) {
 }
 
 module.exports = {
+  readSource,
+  isPlain,
   KEY,
   TX,
   PAGE,
@@ -706,6 +841,7 @@ module.exports = {
   Texts,
   Transaction,
   ElementKind,
+  flags,
   kinds,
   cores,
   keyOf,

@@ -65,9 +65,21 @@ function fail(message, name = 'RLM_ERR_INVALID_ARGUMENT') {
   throw makeError(code, message, undefined, code >= 3000 ? INVALID_ARGUMENT_BIT : 0);
 }
 
+/** The name of a property, "Person.age", as the place of a value. */
+class Place {
+  constructor(name) {
+    this.name = name;
+  }
+
+  toString() {
+    return this.name;
+  }
+}
+
 /** The value in a message: its kind, never its content. */
 function kindOf(value) {
-  if (value === null || value === undefined) return String(value);
+  if (value === null || value === undefined || Number.isNaN(value)) return String(value);
+  if (typeof value === 'number' && Number.isFinite(value) && !Number.isInteger(value)) return 'a decimal number';
   if (typeof value === 'object' || typeof value === 'function') {
     const name = value.constructor?.name;
     return name && name !== 'Object' ? `an instance of ${name}` : 'an object';
@@ -75,8 +87,12 @@ function kindOf(value) {
   return `a ${typeof value}`;
 }
 
-function mismatch(place, wanted, value) {
-  throw new TypeAssertionError(`Expected '${place}' to be ${wanted}, got ${kindOf(value)}`);
+/** Throws for a value of a wrong type. `place`: the Place of a property, or the name of an argument or element;
+ *  `which` is written before it. */
+function mismatch(place, wanted, value, which = '', code = undefined) {
+  const subject = place instanceof Place ? 'value' : `${which}'${place}'`;
+  const property = place instanceof Place ? ` (property '${place}')` : '';
+  throw new TypeAssertionError(`Expected ${subject} to be ${wanted}, got ${kindOf(value)}${property}`, code);
 }
 
-module.exports = { RealmError, ArgumentError, FileError, TypeAssertionError, makeError, fail, mismatch, kindOf };
+module.exports = { RealmError, ArgumentError, FileError, TypeAssertionError, Place, makeError, fail, mismatch, kindOf };

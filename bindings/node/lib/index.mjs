@@ -13,6 +13,8 @@ export const {
   Results,
   Types,
   UpdateMode,
+  flags,
+  NumericLogLevel,
   RealmError,
   ArgumentError,
   FileError,

@@ -14,6 +14,8 @@ const PACKAGE = path.dirname(__dirname);
 const BUILD = path.join(PACKAGE, '..', '..', '.build');
 const PREBUILT = path.join(PACKAGE, 'prebuilds', `${process.platform}-${process.arch}`);
 
+const IS_DENO = process.versions.deno !== undefined;
+
 function firstFile(candidates) {
   return candidates.find((candidate) => candidate && fs.existsSync(candidate));
 }
@@ -30,7 +32,11 @@ function load() {
     path.join(BUILD, 'release', 'libCRealm.so'),
   ]) ?? 'libCRealm.so.0';
   const loaded = require(path.resolve(addon));
-  loaded.setup(makeError, dispatch);
+  loaded.setup(makeError, dispatch, !IS_DENO);
+  if (path.dirname(library) === PREBUILT) {
+    const needed = fs.readdirSync(PREBUILT).filter((name) => name.includes('.so.'));
+    for (const name of needed) loaded.preload(path.join(PREBUILT, name));
+  }
   loaded.load(library);
   return loaded;
 }
@@ -105,7 +111,35 @@ let holders = 0;
 
 function hold(flag) {
   holders += flag ? 1 : -1;
-  if (flag ? holders === 1 : holders === 0) native.hold(flag);
+  if (flag ? holders !== 1 : holders !== 0) return;
+  if (!IS_DENO) native.hold(flag);
+  else if (flag) poll().ref();
+  else poll().unref();
 }
 
-module.exports = { native, state, callbacks, addCallback, report, Handle, hold };
+/** Lets the realms of this thread follow the commits of others in turns of the event loop. */
+function watch() {
+  if (IS_DENO) poll();
+  else native.watch();
+}
+
+// The event loop of Deno does not watch the descriptor of the library: it asks.
+
+const DENO_MILLISECONDS = 5;
+let timer;
+
+function poll() {
+  if (timer === undefined) {
+    timer = setInterval(() => {
+      try {
+        if (native.runScheduler()) state.version += 1;
+      } catch (error) {
+        report(error);
+      }
+    }, DENO_MILLISECONDS);
+    timer.unref();
+  }
+  return timer;
+}
+
+module.exports = { native, state, callbacks, addCallback, report, Handle, hold, watch };

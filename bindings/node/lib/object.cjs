@@ -1,6 +1,8 @@
 // Realm.Object: accessors of the properties, and what every object can do.
 'use strict';
 
+const util = require('node:util');
+
 const { native, state, addCallback, callbacks, report, Handle } = require('./native.cjs');
 const {
   KEY,
@@ -14,6 +16,7 @@ const {
   DICTIONARY,
   Texts,
   ElementKind,
+  flags,
   kinds,
   keyOf,
   isGone,
@@ -21,6 +24,8 @@ const {
 } = require('./core.cjs');
 const { fail, mismatch } = require('./errors.cjs');
 const { TYPES } = require('./schema.cjs');
+
+const DEEPEST_SHOWN = 5;
 
 class RealmObject {
   /** new Person(realm, values): creates an object of the class in the realm. */
@@ -51,8 +56,8 @@ class RealmObject {
   }
 
   getPropertyType(name) {
-    const property = this[META].byName.get(name);
-    if (!property) fail(`'${this[META].name}' has no property '${name}'`, 'RLM_ERR_INVALID_PROPERTY');
+    const property = propertyOf(this[META], name);
+    if (property.type === TYPES.mixed && property.collection === undefined) return typeOfValue(this[name]);
     if (property.collection === 'linkingObjects') return `linkingObjects<${property.target}>`;
     const element = property.target ? `<${property.target}>` : `${property.typeName}${property.optional ? '?' : ''}`;
     if (property.collection) return `${property.collection}<${property.target ?? element}>`;
@@ -63,8 +68,10 @@ class RealmObject {
   linkingObjects(type, name) {
     const core = this[CORE];
     const meta = core.resolve(type);
-    const property = meta.byName.get(name);
-    if (!property) fail(`'${meta.name}' has no property '${name}'`, 'RLM_ERR_INVALID_PROPERTY');
+    const property = propertyOf(meta, name);
+    if (property.target !== this[META].name || property.collection === 'linkingObjects') {
+      fail(`'${meta.name}#${name}' is not a relationship to '${this[META].name}'`, 'RLM_ERR_INVALID_PROPERTY');
+    }
     return linking(core, this, meta, property);
   }
 
@@ -87,17 +94,18 @@ class RealmObject {
     const core = this[CORE];
     const number = native.object(core.handle.number, this[META].key, keyOf(this));
     const handle = new Handle(number);
+    // In the order of the columns in the file.
     const names = (changed) =>
-      changed.map((key) => this[META].properties.find((one) => one.key === key)?.name).filter(Boolean);
-    kinds.listen(
-      core,
-      this,
-      handle,
-      this[META].key,
-      keyPaths,
-      listener,
-      (changes) => ({ deleted: changes[0], changedProperties: names(changes[1]) }),
-    );
+      [...changed].sort((one, other) => (one < other ? -1 : 1)).map((key) =>
+        this[META].properties.find((one) => one.key === key)?.name
+      ).filter(Boolean);
+    const shape = (changes) => ({ deleted: changes[0], changedProperties: names(changes[1]) });
+    try {
+      kinds.listen(core, this, handle, this[META].key, keyPaths, listener, shape);
+    } catch (error) {
+      handle.release();
+      throw error;
+    }
   }
 
   removeListener(listener) {
@@ -131,21 +139,41 @@ class RealmObject {
 
   /** Whether both stand for the same object of the same file. */
   equals(other) {
-    return other?.[KEY] !== undefined && other[META].name === this[META].name && other[CORE].path === this[CORE].path &&
+    return other?.[META] !== undefined && other[META].name === this[META].name &&
+      other[CORE].path === this[CORE].path &&
       keyOf(other) === keyOf(this);
   }
 
-  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect) {
+  [Symbol.for('nodejs.util.inspect.custom')](depth, options, inspect = util.inspect) {
     if (!this[META]) return 'RealmObject';
     if (!this.isValid()) return `${this[META].name} [deleted]`;
+    // Objects may link in circles, and each read makes another object of JavaScript.
+    const deep = Math.min(depth ?? DEEPEST_SHOWN, DEEPEST_SHOWN);
+    if (deep < 0) return `[${this[META].name}]`;
     const shown = {};
     for (const property of this[META].properties) {
-      if (property.collection === 'linkingObjects') continue;
-      const value = this[property.name];
-      shown[property.name] = value?.[META] ? `[${value[META].name}]` : value;
+      if (property.collection !== 'linkingObjects') shown[property.name] = this[property.name];
     }
-    return `${this[META].name} ${inspect(shown, { ...options, depth: depth === null ? null : depth - 1 })}`;
+    return `${this[META].name} ${inspect(shown, { ...options, depth: deep })}`;
   }
+}
+
+/** The property of a class with a name. */
+function propertyOf(meta, name) {
+  return meta.byName.get(name) ??
+    fail(`Property '${name}' does not exist on '${meta.name}' objects`, 'RLM_ERR_INVALID_PROPERTY');
+}
+
+/** The type of a value of a Mixed property. */
+function typeOfValue(value) {
+  if (value === null) return 'null';
+  if (value[META]) return `<${value[META].name}>`;
+  if (value instanceof kinds.List) return 'list';
+  if (value instanceof kinds.Dictionary) return 'dictionary';
+  if (value instanceof Date) return 'date';
+  if (value instanceof ArrayBuffer) return 'data';
+  const type = { ObjectId: 'objectId', Decimal128: 'decimal128', UUID: 'uuid', Binary: 'uuid' }[value._bsontype];
+  return type ?? { number: 'double', bigint: 'int', boolean: 'bool', string: 'string' }[typeof value];
 }
 
 function linking(core, object, meta, property) {
@@ -202,6 +230,8 @@ function collectionGetter(core, property) {
       return cached;
     }
     const made = core.withObject(this, (number) => kinds.openCollection(core, number, property));
+    // A frozen object keeps none.
+    if (this[COLLECTIONS] === undefined && Object.isFrozen(this)) return made;
     this[COLLECTIONS] ??= new Map();
     this[COLLECTIONS].set(property, made);
     return made;
@@ -241,21 +271,28 @@ function getterFor(core, property) {
 
 function setterFor(core, property) {
   return function set(value) {
-    if (
-      property.counter && this[META].core.isWriting && !(value instanceof kinds.Counter) && value !== null &&
-      value !== undefined &&
-      native.get(core.handle.number, keyOf(this), property.slot) !== null
-    ) {
-      fail(
-        'You can only reset a Counter instance when initializing a previously null Counter ' +
-          'or resetting a nullable Counter ' +
-          'to null. To update the value of the Counter, use its instance methods.',
-        'RLM_ERR_ILLEGAL_OPERATION',
-      );
-    }
     core.setProperty(this, property, value);
   };
 }
+
+/** With flags.OWN_KEYS: the properties of the class are the own ones of its objects. */
+const ownKeysTraps = {
+  get: (target, name) => target[name],
+  ownKeys: (target) => [
+    ...new Set([
+      ...target[META].properties.filter((one) => one.collection !== 'linkingObjects').map((one) => one.name),
+      ...Object.keys(target),
+    ]),
+  ],
+  getOwnPropertyDescriptor(target, name) {
+    const property = target[META].byName.get(name);
+    if (!property || property.collection === 'linkingObjects') {
+      return Reflect.getOwnPropertyDescriptor(target, name);
+    }
+    return { value: target[name], enumerable: true, configurable: true, writable: true };
+  },
+  preventExtensions: () => false,
+};
 
 /** The class of the objects of a class in one realm: its prototype follows that of the program's class. */
 function makeWrapper(core, meta, constructor) {
@@ -266,6 +303,9 @@ function makeWrapper(core, meta, constructor) {
     this[PAGE] = page;
     this[ROW] = row;
     this[COLLECTIONS] = undefined;
+  }
+  function Proxied(key, transaction, page, row) {
+    return new Proxy(new Wrapper(key, transaction, page, row), ownKeysTraps);
   }
   const prototype = Object.create(base);
   const hidden = (value) => ({ value, enumerable: false, configurable: true, writable: true });
@@ -286,7 +326,7 @@ function makeWrapper(core, meta, constructor) {
     });
   }
   Wrapper.prototype = prototype;
-  return Wrapper;
+  return flags.OWN_KEYS ? Proxied : Wrapper;
 }
 
 /** A link in a copy of values stays a link; embedded objects and collections are copied. */

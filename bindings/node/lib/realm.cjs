@@ -5,10 +5,11 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const constants = require('../generated/constants.cjs');
-const { native, state, callbacks, addCallback, report, Handle, hold } = require('./native.cjs');
-const { CORE, KEY, META, Core, Transaction, kinds, cores, keyOf, isObject } = require('./core.cjs');
+const { native, state, callbacks, addCallback, report, Handle, hold, watch } = require('./native.cjs');
+const { CORE, KEY, META, Core, Transaction, kinds, flags, cores, keyOf, isObject } = require('./core.cjs');
 const { RealmObject } = require('./object.cjs');
 const { Collection, Results, List, RealmSet, Dictionary, Counter } = require('./collections.cjs');
+const { createMany } = require('./batches.cjs');
 const { BSON, ObjectId, UUID, Decimal128 } = require('./bson.cjs');
 const errors = require('./errors.cjs');
 const { normalizeSchema, nativeSchema, TYPE_NAMES } = require('./schema.cjs');
@@ -18,13 +19,32 @@ const MODES = constants.realm_schema_mode_e;
 
 kinds.keyOf = keyOf;
 
+const LOG_LEVELS = ['all', 'trace', 'debug', 'detail', 'info', 'warn', 'error', 'fatal', 'off'];
+
+/** The number of the callback that gets messages. */
+let logging;
+
+/** Log levels as numbers, and their names by number. */
+const NumericLogLevel = {};
+LOG_LEVELS.forEach((level, number) => {
+  const name = level[0].toUpperCase() + level.slice(1);
+  NumericLogLevel[NumericLogLevel[name] = number] = name;
+});
+
 const UpdateMode = Object.freeze({ Never: 'never', Modified: 'modified', All: 'all' });
+
+const MODES_OF_UPDATES = new Set(Object.values(UpdateMode));
 
 function modeOf(mode) {
   if (mode === undefined || mode === false) return UpdateMode.Never;
   if (mode === true) return UpdateMode.All;
-  if (Object.values(UpdateMode).includes(mode)) return mode;
+  if (MODES_OF_UPDATES.has(mode)) return mode;
   return fail(`Unsupported 'updateMode'. Only 'never', 'modified' or 'all' is supported.`);
+}
+
+/** A dictionary may be gone already: it is not asked for a key 'then'. */
+function isPromise(value) {
+  return isObject(value) && !(value instanceof Dictionary) && typeof value.then === 'function';
 }
 
 // Configurations
@@ -37,18 +57,30 @@ function readConfig(given) {
   if (!isObject(given)) mismatch('realmConfig', 'an object or a string', given);
   const config = { ...given };
   const check = (name, test, wanted) => {
-    if (config[name] !== undefined && !test(config[name])) mismatch(name, wanted, config[name]);
+    if (config[name] !== undefined && !test(config[name])) {
+      const got = errors.kindOf(config[name]);
+      throw new errors.TypeAssertionError(
+        `Expected '${name}' on realm configuration to be ${wanted}, got ${got}`,
+      );
+    }
   };
   const isFunction = (value) => typeof value === 'function';
   const isBoolean = (value) => typeof value === 'boolean';
   check('path', (value) => typeof value === 'string', 'a string');
-  check('schema', Array.isArray, 'an array');
-  check('schemaVersion', (value) => Number.isInteger(value) && value >= 0, 'a number that is 0 or a positive integer');
+  if (config.schema !== undefined && !Array.isArray(config.schema)) {
+    mismatch('realm schema', 'an array', config.schema);
+  }
+  check(
+    'schemaVersion',
+    (value) => Number.isInteger(value) && value >= 0,
+    'a number that is 0 or a positive integer',
+  );
   check(
     'encryptionKey',
     (value) => value instanceof ArrayBuffer || ArrayBuffer.isView(value),
     'an ArrayBuffer or a view of one',
   );
+  check('migrationOptions', isObject, 'an object');
   for (const name of ['onMigration', 'migration', 'onFirstOpen', 'shouldCompact']) {
     check(name, isFunction, 'a function');
   }
@@ -63,10 +95,16 @@ function pathOf(config) {
   return path.resolve(config.path ?? defaults.path);
 }
 
+/** Files that this thread opened, for clearTestState(). */
+const opened = new Set();
+
 /** A config of the library, and what its callbacks threw. */
 class Opening {
   constructor(config) {
     this.path = pathOf(config);
+    // Parent folders are made.
+    if (!config.readOnly) fs.mkdirSync(path.dirname(this.path), { recursive: true });
+    opened.add(this.path);
     this.numbers = [];
     this.error = undefined;
     this.config = new Handle(native.realm_config_new());
@@ -97,10 +135,16 @@ class Opening {
       native.realm_config_set_schema_mode(number, MODES.RLM_SCHEMA_MODE_SOFT_RESET_FILE);
     }
     native.realm_config_set_cached(number, !config.readOnly && config.schema !== undefined);
+    if (config.migrationOptions?.resolveEmbeddedConstraints) {
+      native.realm_config_set_automatic_backlink_handling(number, true);
+    }
     const migration = config.onMigration ?? config.migration;
     if (migration) {
       if (config.deleteRealmIfMigrationNeeded) {
-        fail("Cannot set 'onMigration' when 'deleteRealmIfMigrationNeeded' is set.", 'RLM_ERR_ILLEGAL_COMBINATION');
+        fail(
+          "Cannot set 'onMigration' when 'deleteRealmIfMigrationNeeded' is set.",
+          'RLM_ERR_ILLEGAL_COMBINATION',
+        );
       }
       this.on(6, (before, after) => this.lend([before, after], (old, made) => migration(old, made)));
     }
@@ -125,14 +169,20 @@ class Opening {
   /** Runs a function with realms that the library lends for its time. */
   lend(numbers, run) {
     const realms = numbers.map((number, index) => {
-      const core = new Core(number, this.path, numbers.length === 1 || index === 1 ? this.classes : undefined, true);
+      const core = new Core(
+        number,
+        this.path,
+        numbers.length === 1 || index === 1 ? this.classes : undefined,
+        true,
+      );
       core.inMigration = true;
+      core.readOnly = numbers.length === 2 && index === 0;
       core.shared.transaction = new Transaction();
       return makeRealm(core, {});
     });
     try {
       const result = run(...realms);
-      if (typeof result?.then === 'function') fail('A migration cannot be asynchronous', 'RLM_ERR_ILLEGAL_OPERATION');
+      if (isPromise(result)) fail('A migration cannot be asynchronous', 'RLM_ERR_ILLEGAL_OPERATION');
       return true;
     } finally {
       for (const realm of realms) realm[CORE].closed = true;
@@ -167,9 +217,13 @@ const CHANGE = 'change';
 function listen(core, target, handle, classKey, keyPaths, listener, shape) {
   core.check();
   const paths = keyPaths === undefined ? undefined : Array.isArray(keyPaths) ? keyPaths : [keyPaths];
-  if (paths?.some((one) => typeof one !== 'string')) mismatch('keyPaths', 'a string or an array of strings', keyPaths);
+  if (paths?.some((one) => typeof one !== 'string')) {
+    mismatch('keyPaths', 'a string or an array of strings', keyPaths);
+  }
   for (const record of core.shared.listeners) {
-    if (record.target === target && record.listener === listener) return;
+    if (sameTarget(record.target, target) && record.listener === listener) {
+      fail('Remove callback before adding it again', 'RLM_ERR_ILLEGAL_OPERATION');
+    }
   }
   const record = { core, target, handle, listener, token: -1, number: -1, ended: false };
   record.number = addCallback((_, changes) => {
@@ -195,11 +249,14 @@ function endListener(record) {
   record.core.shared.listeners.delete(record);
   callbacks.delete(record.number);
   if (record.token !== -1) native.release(record.token);
+  // The handle of an object is one for the listener; that of a collection belongs to the collection.
+  if (record.target[META] !== undefined) record.handle.release();
 }
 
 function sameTarget(one, other) {
   if (one === other) return true;
-  return one?.[KEY] !== undefined && other?.[KEY] !== undefined && one[META] === other[META] && one[KEY] === other[KEY];
+  return one?.[META] !== undefined && other?.[META] !== undefined && one[META] === other[META] &&
+    one[KEY] === other[KEY];
 }
 
 function unlisten(core, target, listener) {
@@ -275,6 +332,8 @@ function publicProperty(property) {
     mapTo: property.stored,
     indexed: property.indexed,
     optional: property.optional,
+    presentation: property.counter ? 'counter' : undefined,
+    default: property.default,
   };
   if (property.collection === 'linkingObjects') {
     shown.objectType = property.target;
@@ -284,8 +343,6 @@ function publicProperty(property) {
   } else if (property.collection) {
     shown.objectType = property.typeName;
   }
-  if (property.counter) shown.presentation = 'counter';
-  if (property.default !== undefined) shown.default = property.default;
   return shown;
 }
 
@@ -320,9 +377,11 @@ class Realm {
     const config = readConfig(given);
     const opening = new Opening(config);
     const number = opening.open();
-    start(this, new Core(number, opening.path, opening.classes), config);
+    const core = new Core(number, opening.path, opening.classes);
+    core.readOnly = config.readOnly === true;
+    start(this, core, config);
     // The realm follows the commits of others in turns of the event loop.
-    native.watch();
+    watch();
   }
 
   static open(given) {
@@ -341,7 +400,7 @@ class Realm {
   }
 
   static get defaultPath() {
-    return defaults.path;
+    return path.resolve(defaults.path);
   }
 
   static set defaultPath(value) {
@@ -379,23 +438,45 @@ class Realm {
     }
   }
 
-  /** Closes all realms of this thread and deletes their files: for tests. */
+  /** Closes all realms of this thread and deletes all files that the thread opened: for tests. It needs
+   *  flags.ALLOW_CLEAR_TEST_STATE. */
   static clearTestState() {
+    if (!flags.ALLOW_CLEAR_TEST_STATE) {
+      fail('Set flags.ALLOW_CLEAR_TEST_STATE before clearTestState()', 'RLM_ERR_ILLEGAL_OPERATION');
+    }
+    Realm.shutdown();
+    for (const file of opened) {
+      try {
+        native.realm_delete_files(file);
+      } catch {
+        // Another process has it open.
+      }
+    }
+    opened.clear();
+  }
+
+  /** Closes all realms of this thread. */
+  static shutdown() {
     for (const reference of [...cores]) {
       const core = reference.deref();
-      if (core && !core.closed) {
-        closeCore(core);
-        try {
-          native.realm_delete_files(core.path);
-        } catch {
-          // Another process has it open.
-        }
-      }
+      if (core && !core.closed) closeCore(core);
     }
   }
 
+  /** Sends messages of the library, of all threads, to a function of ({level, category, message}), which cannot use
+   *  realms; undefined: to standard error again. */
+  static setLogger(logger) {
+    if (logger !== undefined && typeof logger !== 'function') mismatch('logger', 'a function', logger);
+    const before = logging;
+    logging = logger && addCallback((_, [level, category, message]) => {
+      logger({ level: LOG_LEVELS[level] ?? 'info', category, message });
+    });
+    native.setLogger(logging);
+    callbacks.delete(before);
+  }
+
   static setLogLevel(level, category = 'Realm') {
-    const number = ['all', 'trace', 'debug', 'detail', 'info', 'warn', 'error', 'fatal', 'off'].indexOf(level);
+    const number = LOG_LEVELS.indexOf(level);
     if (number < 0) fail(`Unknown log level '${level}'`);
     native.realm_set_log_level_category(category, number);
   }
@@ -430,6 +511,10 @@ class Realm {
     return Boolean(this.config.readOnly);
   }
 
+  get isInMemory() {
+    return this.inMemory;
+  }
+
   get inMemory() {
     return Boolean(this.config.inMemory);
   }
@@ -452,6 +537,15 @@ class Realm {
     this.close();
   }
 
+  /** A realm of the version that this one shows, which never changes. */
+  freeze() {
+    const core = this[CORE];
+    core.check();
+    const frozen = new Core(native.realm_freeze(core.handle.number), core.path, core.given);
+    frozen.readOnly = true;
+    return makeRealm(frozen, { ...this.config, readOnly: true });
+  }
+
   // Objects
 
   objects(type) {
@@ -471,14 +565,40 @@ class Realm {
     return found === null ? null : core.wrap(meta, found);
   }
 
+  /** The object with an object key as text; undefined: there is none. For Realm JS's own programs. */
+  _objectForObjectKey(type, key) {
+    const core = this[CORE];
+    core.check();
+    const meta = core.resolve(type);
+    if (typeof key !== 'string' || !/^-?\d+$/.test(key)) {
+      throw new errors.TypeAssertionError(`Expected value to be a numeric string, got ${errors.kindOf(key)}`);
+    }
+    const number = Number(key);
+    return Number.isSafeInteger(number) && native.exists(core.handle.number, meta.key, number)
+      ? core.wrap(meta, number)
+      : undefined;
+  }
+
   create(type, values = {}, mode = UpdateMode.Never) {
     const core = this[CORE];
     core.check();
     const used = modeOf(mode);
     needTransaction(core);
     const meta = core.resolve(type);
-    const object = isObject(values) && values[KEY] !== undefined ? kinds.copyValues(values) : values;
+    const object = isObject(values) && values[META] !== undefined ? kinds.copyValues(values) : values;
     return core.create(meta, object, used);
+  }
+
+  /** Creates many objects, in one call of the library where the class has single values only: all of them, or none
+   *  after an error. Returns how many objects there were to create. */
+  createMany(type, rows, mode = UpdateMode.Never) {
+    const core = this[CORE];
+    core.check();
+    const used = modeOf(mode);
+    needTransaction(core);
+    const meta = core.resolve(type);
+    if (typeof rows?.[Symbol.iterator] !== 'function') mismatch('rows', 'an iterable of objects', rows);
+    return createMany(core, meta, [...rows], used);
   }
 
   /** Deletes an object, or the objects of a list, results or an array. */
@@ -489,11 +609,12 @@ class Realm {
     state.version += 1;
     if (!isObject(subject)) {
       mismatch('subject', 'an object or a collection', subject);
-    } else if (subject[KEY] !== undefined) {
-      if (!core.isSameRealm(subject[CORE])) {
+    } else if (subject[META] !== undefined) {
+      const meta = core.isSameRealm(subject[CORE]) ? subject[META] : core.classByName(subject[META].name);
+      if (!meta || subject[CORE].path !== core.path) {
         fail("Can't delete an object from another Realm", 'RLM_ERR_ILLEGAL_OPERATION');
       }
-      native.remove(core.handle.number, subject[META].key, keyOf(subject));
+      native.remove(core.handle.number, meta.key, keyOf(subject));
     } else if (subject instanceof List || subject instanceof RealmSet) {
       subject.deleteAll();
     } else if (subject instanceof Results) {
@@ -511,6 +632,18 @@ class Realm {
     core.check();
     if (typeof name !== 'string') mismatch('name', 'a string', name);
     needTransaction(core);
+    if (core.lent && core.given.some((one) => one.name === name)) {
+      const linked = [...core.classes.values()].some((meta) =>
+        meta.name !== name &&
+        meta.properties.some((one) => one.collection !== 'linkingObjects' && one.target === name)
+      );
+      if (linked) {
+        fail(`Cannot remove class_${name} that is target of outside links`, 'RLM_ERR_CROSS_TABLE_LINK_TARGET');
+      }
+      // The class stays, as it is in the new schema, and loses its objects.
+      this.delete(this.objects(name));
+      return;
+    }
     native.realm_remove_table(core.handle.number, name);
     if (core.classes.has(name)) core.loadClasses();
   }
@@ -536,6 +669,7 @@ class Realm {
   beginTransaction() {
     const core = this[CORE];
     core.check();
+    if (core.readOnly) fail("Can't perform transactions on read-only Realms.", 'RLM_ERR_WRONG_TRANSACTION_STATE');
     if (core.shared.transaction !== null) {
       fail('The Realm is already in a write transaction', 'RLM_ERR_WRONG_TRANSACTION_STATE');
     }
@@ -583,7 +717,7 @@ class Realm {
     let result;
     try {
       result = callback();
-      if (typeof result?.then === 'function') {
+      if (isPromise(result)) {
         fail('A write transaction cannot be asynchronous: use writeAsync()', 'RLM_ERR_ILLEGAL_OPERATION');
       }
     } catch (error) {
@@ -626,7 +760,7 @@ class Realm {
         let result;
         try {
           result = callback();
-          if (typeof result?.then === 'function') {
+          if (isPromise(result)) {
             fail('The function of a write transaction cannot be asynchronous', 'RLM_ERR_ILLEGAL_OPERATION');
           }
           if (core.closed || core.shared.transaction === null) {
@@ -677,7 +811,9 @@ class Realm {
   compact() {
     const core = this[CORE];
     core.check();
-    if (this.isInTransaction) fail('Cannot compact a Realm within a transaction.', 'RLM_ERR_WRONG_TRANSACTION_STATE');
+    if (this.isInTransaction) {
+      fail('Cannot compact a Realm within a transaction.', 'RLM_ERR_WRONG_TRANSACTION_STATE');
+    }
     state.version += 1;
     native.forget(core.handle.number);
     return native.realm_compact(core.handle.number);
@@ -702,6 +838,9 @@ class Realm {
     const core = this[CORE];
     core.check();
     const classes = normalizeSchema(schema);
+    if (core.shared.transaction === null) {
+      fail('Can only create object schema within a transaction.', 'RLM_ERR_WRONG_TRANSACTION_STATE');
+    }
     const made = native.newSchema(nativeSchema(classes));
     try {
       native.updateSchema(core.handle.number, made, this.schemaVersion + 1, core.shared.transaction !== null);
@@ -722,17 +861,24 @@ class Realm {
       fail(`Unknown event name '${name}': only 'change', 'schema' and 'beforenotify' are supported.`);
     }
     if (typeof listener !== 'function') mismatch('callback', 'a function', listener);
-    if (name === 'beforenotify') return;
     for (const record of core.shared.listeners) {
       if (record.target === this && record.listener === listener && record.event === name) return;
     }
     const record = { core, target: this, listener, event: name, token: -1, number: -1, ended: false };
+    record.version = versionOf(core);
     record.number = addCallback(() => {
       if (record.ended) return;
-      if (name === 'schema') core.loadClasses();
+      if (name === 'schema') {
+        core.loadClasses();
+      } else {
+        // The beginning of a transaction is no change.
+        const version = versionOf(core);
+        if (version === record.version) return;
+        record.version = version;
+      }
       try {
         if (name === 'schema') listener(this, 'schema', this.schema);
-        else listener(this, CHANGE);
+        else listener(this, name);
       } catch (error) {
         report(error);
       }
@@ -755,6 +901,15 @@ class Realm {
       if (record.target === this && (name === undefined || record.event === name)) endListener(record);
     }
   }
+}
+
+/** The number of the version that a realm shows. */
+function versionOf(core) {
+  const { number } = core.handle;
+  const [reading, version] = native.realm_get_version_id(number);
+  if (reading) return version;
+  native.realm_begin_read(number);
+  return native.realm_get_version_id(number)[1];
 }
 
 function needTransaction(core) {
@@ -799,11 +954,28 @@ Object.assign(Realm, {
   Dictionary,
   BSON,
   UpdateMode,
+  flags,
   RealmError: errors.RealmError,
   ArgumentError: errors.ArgumentError,
   FileError: errors.FileError,
   TypeAssertionError: errors.TypeAssertionError,
-  Types: Object.freeze({ Counter, ObjectId, UUID, Decimal128, List, Set: RealmSet, Dictionary, Date }),
+  Types: Object.freeze({
+    Bool: Boolean,
+    String,
+    Int: Number,
+    Float: Number,
+    Double: Number,
+    Decimal128,
+    ObjectId,
+    UUID,
+    Date,
+    Data: ArrayBuffer,
+    List,
+    Set: RealmSet,
+    Dictionary,
+    Counter,
+  }),
+  NumericLogLevel,
   Counter,
 });
 Object.defineProperty(Realm.Object, 'name', { value: 'RealmObject' });

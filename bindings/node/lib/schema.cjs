@@ -2,7 +2,7 @@
 'use strict';
 
 const constants = require('../generated/constants.cjs');
-const { fail } = require('./errors.cjs');
+const { fail, mismatch, kindOf } = require('./errors.cjs');
 
 const TYPES = {
   int: 0,
@@ -25,22 +25,30 @@ const SUFFIXES = { '[]': 'list', '<>': 'set', '{}': 'dictionary' };
 const FLAGS = constants.realm_property_flags_e;
 const CLASS_FLAGS = constants.realm_class_flags_e;
 
+/** Fails because of the declaration of a property. */
+function refuse(className, name, why) {
+  fail(
+    `Invalid type declaration for property '${name}' on '${className}': ${why}`,
+    'RLM_ERR_SCHEMA_VALIDATION_FAILED',
+  );
+}
+
 /** "int?[]" as {collection, type, optional, target}. */
-function parseShorthand(text, place) {
+function parseShorthand(text, className, name) {
   let rest = text;
   let collection;
-  for (const [suffix, name] of Object.entries(SUFFIXES)) {
+  for (const [suffix, kind] of Object.entries(SUFFIXES)) {
     if (rest.endsWith(suffix)) {
-      collection = name;
+      collection = kind;
       rest = rest.slice(0, -2);
       break;
     }
   }
   let optional = rest.endsWith('?');
   if (optional) rest = rest.slice(0, -1);
-  if (!rest) fail(`The type of '${place}' is empty`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+  if (!rest) refuse(className, name, 'The type must be specified.');
   if (rest in COLLECTIONS) {
-    if (collection) fail(`The type of '${place}' has two collections`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+    if (collection) refuse(className, name, 'A collection cannot contain collections.');
     return { collection: rest, type: 'mixed', optional: true, bare: true };
   }
   if (rest === 'counter') return { collection, type: 'int', optional, counter: true };
@@ -52,22 +60,36 @@ function normalizeProperty(className, name, given, primary) {
   const place = `${className}.${name}`;
   const form = typeof given === 'string' ? { type: given } : given;
   if (typeof form !== 'object' || form === null) {
-    fail(`The property '${place}' must be a string or an object`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+    refuse(
+      className,
+      name,
+      `Expected '${name}' on '${className}' to be a string or an object, got ${kindOf(form)}.`,
+    );
   }
   if (typeof form.type !== 'string') {
-    fail(`The property '${place}' has no type`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+    refuse(className, name, `Expected '${name}.type' on '${className}' to be a string, got ${kindOf(form.type)}.`);
+  }
+  if (form.indexed !== undefined && typeof form.indexed !== 'boolean' && form.indexed !== 'full-text') {
+    const found = kindOf(form.indexed);
+    const why = `Expected '${name}.indexed' on '${className}' to be a boolean or 'full-text', got ${found}.`;
+    refuse(className, name, why);
   }
   const property = {
     name,
     mapTo: form.mapTo ?? name,
-    ...parseShorthand(form.type, place),
+    ...parseShorthand(form.type, className, name),
     indexed: form.indexed ?? false,
     default: form.default,
     primary,
     property: form.property,
   };
   if (form.objectType !== undefined) {
-    const inner = parseShorthand(form.objectType, place);
+    const inner = parseShorthand(form.objectType, className, name);
+    if (inner.collection) {
+      const kind = property.collection ?? property.type;
+      const why = "must contain only primitive or user-defined types specified through 'objectType'.";
+      refuse(className, name, `A ${kind} ${why}`);
+    }
     if (property.bare || property.type === 'object' || property.type === 'linkingObjects') {
       property.optional = inner.optional;
       if (property.type !== 'linkingObjects') property.type = inner.type;
@@ -99,7 +121,12 @@ function normalizeProperty(className, name, given, primary) {
     if (form.optional === false && !property.collection) {
       fail(`The link '${place}' must be optional`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
     }
-    property.optional = property.collection === undefined || property.collection === 'dictionary';
+    const alwaysThere = property.collection === 'list' || property.collection === 'set';
+    if (alwaysThere && form.optional === true) {
+      const why = 'User-defined types in lists and sets are always non-optional and cannot be made optional.';
+      refuse(className, name, why);
+    }
+    property.optional = !alwaysThere;
   }
   if (property.counter && property.collection) {
     fail(`The counter '${place}' cannot be in a collection`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
@@ -110,17 +137,20 @@ function normalizeProperty(className, name, given, primary) {
 /** A class as {name, primaryKey, embedded, properties, constructor}. */
 function normalizeClass(given) {
   const form = typeof given === 'function' ? given.schema : given;
-  if (typeof given === 'function' && (typeof form !== 'object' || form === null)) {
-    fail(`The class '${given.name}' has no static property 'schema'`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+  if (typeof form !== 'object' || form === null) {
+    mismatch(typeof given === 'function' ? 'schema static' : 'object schema', 'an object', form);
   }
-  if (typeof form !== 'object' || form === null || typeof form.name !== 'string') {
-    fail("A schema must be an object with a 'name'", 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
-  }
+  const wrong = (subject, wanted, value) =>
+    fail(`Expected ${subject} to be ${wanted}, got ${kindOf(value)}.`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+  if (typeof form.name !== 'string') wrong("'name' on object schema", 'a string', form.name);
   if (typeof form.properties !== 'object' || form.properties === null) {
-    fail(`The class '${form.name}' has no 'properties'`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+    wrong(`'properties' on '${form.name}'`, 'an object', form.properties);
   }
   if (form.primaryKey !== undefined && !Object.hasOwn(form.properties, form.primaryKey)) {
-    fail(`The primary key '${form.primaryKey}' of '${form.name}' is no property`, 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+    fail(
+      `The primary key '${form.primaryKey}' of '${form.name}' is no property`,
+      'RLM_ERR_SCHEMA_VALIDATION_FAILED',
+    );
   }
   const properties = Object.entries(form.properties).map(([name, one]) =>
     normalizeProperty(form.name, name, one, form.primaryKey === name)
@@ -136,7 +166,7 @@ function normalizeClass(given) {
 }
 
 function normalizeSchema(given) {
-  if (!Array.isArray(given)) fail("The 'schema' must be an array", 'RLM_ERR_SCHEMA_VALIDATION_FAILED');
+  if (!Array.isArray(given)) mismatch('realm schema', 'an array', given);
   return given.map(normalizeClass);
 }
 

@@ -13,11 +13,8 @@
 
 struct library crealm;
 
-static uv_once_t once = UV_ONCE_INIT;
-static uv_mutex_t loading;
+static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 static bool loaded;
-
-static void make_mutex(void) { uv_mutex_init(&loading); }
 
 bool good(struct addon* addon, napi_status status) {
     if (status == napi_ok)
@@ -76,7 +73,26 @@ struct addon* arguments(napi_env env, napi_callback_info info, size_t count, nap
     struct addon* addon = data;
     if (!loaded || addon->closing)
         return throw_error(addon, RLM_ERR_ILLEGAL_OPERATION, "The library is not loaded"), NULL;
+    if (addon->logging)
+        return throw_error(addon, RLM_ERR_ILLEGAL_OPERATION, "A logger cannot use realms"), NULL;
     return addon;
+}
+
+/* preload(path): opens a library that the one of load() needs, so that no other one of this name is looked for. */
+static napi_value preload(napi_env env, napi_callback_info info) {
+    napi_value argument;
+    void* data = NULL;
+    size_t count = 1;
+    if (napi_get_cb_info(env, info, &count, &argument, NULL, &data) != napi_ok)
+        return NULL;
+    struct addon* addon = data;
+    struct scratch scratch;
+    const char* path = NULL;
+    scratch_begin(&scratch);
+    if (text_argument(addon, &scratch, argument, false, &path) && !dlopen(path, RTLD_NOW | RTLD_LOCAL))
+        throw_error(addon, RLM_ERR_FILE_NOT_FOUND, dlerror());
+    scratch_end(&scratch);
+    return NULL;
 }
 
 /* load(path): opens the library. A second call does nothing. */
@@ -95,7 +111,7 @@ static napi_value load(napi_env env, napi_callback_info info) {
         scratch_end(&scratch);
         return NULL;
     }
-    uv_mutex_lock(&loading);
+    pthread_mutex_lock(&loading);
     if (!loaded) {
         void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         size_t missing = 0;
@@ -112,7 +128,7 @@ static napi_value load(napi_env env, napi_callback_info info) {
         }
     }
     bool done = loaded;
-    uv_mutex_unlock(&loading);
+    pthread_mutex_unlock(&loading);
     scratch_end(&scratch);
     if (!done)
         return throw_error(addon, RLM_ERR_FILE_NOT_FOUND, text);
@@ -135,14 +151,17 @@ static bool keep(struct addon* addon, napi_value function, napi_ref* out) {
     return good(addon, napi_create_reference(addon->env, function, 1, out));
 }
 
-/* setup(makeError, dispatch): the functions that make errors, and that receive all callbacks. */
+/* setup(makeError, dispatch, waits): the functions that make errors, and that receive all callbacks; whether this is
+ * Node. */
 static napi_value setup(napi_env env, napi_callback_info info) {
-    napi_value argument[2];
+    napi_value argument[3];
     void* data = NULL;
-    size_t count = 2;
+    size_t count = 3;
     if (napi_get_cb_info(env, info, &count, argument, NULL, &data) != napi_ok)
         return NULL;
     struct addon* addon = data;
+    addon->waits = true;
+    napi_get_value_bool(env, argument[2], &addon->waits);
     if (keep(addon, argument[0], &addon->make_error))
         keep(addon, argument[1], &addon->dispatch);
     return NULL;
@@ -158,16 +177,21 @@ static void at_end(napi_async_cleanup_hook_handle hook, void* data) {
     addon->closing = true;
     addon->depth = 0; // A worker that is terminated leaves no call of the library running.
     if (loaded) {
+        log_end(addon);
         handles_end(addon);
         scheduler_unwatch(addon);
     }
-    if (!addon->poll)
+    if (!addon->poll && addon->waits)
         napi_remove_async_cleanup_hook(hook);
 }
 
 static void finalize(napi_env env, void* data, void* hint) {
+    struct addon* addon = data;
     (void)env, (void)hint;
-    free(data);
+    addon->closing = true;
+    addon->finalized = true;
+    if (!addon->poll)
+        free(addon);
 }
 
 static bool define(struct addon* addon, napi_value exports, const struct function* functions, size_t count) {
@@ -182,8 +206,7 @@ static bool define(struct addon* addon, napi_value exports, const struct functio
 }
 
 NAPI_MODULE_INIT() {
-    static const struct function own[] = {{"load", load}, {"setup", setup}, {"live", live}};
-    uv_once(&once, make_mutex);
+    static const struct function own[] = {{"preload", preload}, {"load", load}, {"setup", setup}, {"live", live}};
     struct addon* addon = calloc(1, sizeof *addon);
     if (!addon)
         return NULL;
@@ -199,6 +222,7 @@ NAPI_MODULE_INIT() {
         || !define(addon, exports, own, COUNT_OF(own))
         || !define(addon, exports, generated_functions, generated_function_count)
         || !define(addon, exports, object_functions, object_function_count)
+        || !define(addon, exports, batch_functions, batch_function_count)
         || !define(addon, exports, schema_functions, schema_function_count)
         || !define(addon, exports, callback_functions, callback_function_count))
         return NULL;

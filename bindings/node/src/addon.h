@@ -14,6 +14,7 @@
 #define NAPI_VERSION 8
 
 #include <node_api.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -96,6 +97,9 @@ struct addon {
     realm_scheduler_t* scheduler;
     napi_async_cleanup_hook_handle cleanup;
     bool closing;
+    bool finalized;
+    bool waits; /* the end of the thread waits until the hook is removed: so in Node, not in Deno */
+    bool logging; /* a receiver of messages runs */
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -183,6 +187,8 @@ extern const struct function generated_functions[];
 extern const size_t generated_function_count;
 extern const struct function object_functions[];
 extern const size_t object_function_count;
+extern const struct function batch_functions[];
+extern const size_t batch_function_count;
 extern const struct function schema_functions[];
 extern const size_t schema_function_count;
 extern const struct function callback_functions[];
@@ -192,5 +198,8 @@ extern const size_t callback_function_count;
 
 bool scheduler_watch(struct addon* addon);
 void scheduler_unwatch(struct addon* addon);
+
+/** Takes the receiver of messages away, if it is one of this thread. */
+void log_end(struct addon* addon);
 
 #endif

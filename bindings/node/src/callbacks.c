@@ -8,6 +8,7 @@
  */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "addon.h"
 
@@ -23,6 +24,7 @@ enum callback_kind {
     CALL_COMPACT,
     CALL_BEGIN_WRITE,
     CALL_COMMITTED,
+    CALL_LOG,
 };
 
 struct callback {
@@ -526,7 +528,11 @@ bool scheduler_watch(struct addon* addon) {
 
 static void on_poll_closed(uv_handle_t* handle) {
     struct addon* addon = handle->data;
-    napi_remove_async_cleanup_hook(addon->cleanup);
+    addon->poll = NULL;
+    if (addon->finalized)
+        free(addon);
+    else if (addon->waits)
+        napi_remove_async_cleanup_hook(addon->cleanup);
     free(handle);
 }
 
@@ -576,6 +582,117 @@ static napi_value watch(napi_env env, napi_callback_info info) {
     return NULL;
 }
 
+/* Messages of the library. The receiver is one for the process: a function of one thread. Messages of this thread reach
+ * it at once, those of others in a turn of its event loop. */
+
+static struct {
+    struct addon* addon; /* NULL: no receiver */
+    napi_threadsafe_function queue;
+    pthread_t thread;
+    double number;
+} log_target;
+
+static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+struct log_entry {
+    int level;
+    char text[]; /* category and message, each with a NUL */
+};
+
+/* Calls the receiver with [level, category, message]. It cannot use the package: the call that logs is running. */
+static void log_to_js(struct addon* addon, double number, int level, const char* category, const char* message) {
+    struct callback callback = {addon, number};
+    napi_handle_scope scope;
+    napi_value entry = NULL;
+    if (addon->closing || addon->logging || napi_open_handle_scope(addon->env, &scope) != napi_ok)
+        return;
+    napi_value items[] = {number_to_js(addon, level), cstring_to_js(addon, category), cstring_to_js(addon, message)};
+    bool made = napi_create_array_with_length(addon->env, 3, &entry) == napi_ok;
+    for (uint32_t index = 0; made && index < 3; index++)
+        made = items[index] && napi_set_element(addon->env, entry, index, items[index]) == napi_ok;
+    addon->logging = true;
+    if (made)
+        dispatch(&callback, CALL_LOG, entry, NULL);
+    addon->logging = false;
+    napi_close_handle_scope(addon->env, scope);
+}
+
+static void log_from_queue(napi_env env, napi_value function, void* context, void* data) {
+    struct log_entry* entry = data;
+    (void)function, (void)context;
+    pthread_mutex_lock(&log_mutex);
+    struct addon* addon = log_target.addon;
+    double number = log_target.number;
+    bool own = addon && addon->env == env;
+    pthread_mutex_unlock(&log_mutex);
+    if (env && own)
+        log_to_js(addon, number, entry->level, entry->text, entry->text + strlen(entry->text) + 1);
+    free(entry);
+}
+
+static void on_log(void* userdata, const char* category, realm_log_level_e level, const char* message) {
+    (void)userdata;
+    pthread_mutex_lock(&log_mutex);
+    struct addon* addon = log_target.addon;
+    double number = log_target.number;
+    bool own = addon && pthread_equal(pthread_self(), log_target.thread);
+    if (addon && !own) {
+        size_t first = strlen(category) + 1, second = strlen(message) + 1;
+        struct log_entry* entry = malloc(sizeof *entry + first + second);
+        if (entry) {
+            entry->level = level;
+            memcpy(entry->text, category, first);
+            memcpy(entry->text + first, message, second);
+            if (napi_call_threadsafe_function(log_target.queue, entry, napi_tsfn_nonblocking) != napi_ok)
+                free(entry);
+        }
+    }
+    pthread_mutex_unlock(&log_mutex);
+    if (own)
+        log_to_js(addon, number, level, category, message);
+}
+
+/* Another receiver, or none. */
+static void log_set(struct addon* addon, napi_threadsafe_function queue, double number) {
+    pthread_mutex_lock(&log_mutex);
+    napi_threadsafe_function before = log_target.addon ? log_target.queue : NULL;
+    log_target.addon = addon;
+    log_target.queue = queue;
+    log_target.thread = pthread_self();
+    log_target.number = number;
+    pthread_mutex_unlock(&log_mutex);
+    crealm.realm_set_log_callback(addon ? on_log : NULL, NULL, NULL);
+    if (before)
+        napi_release_threadsafe_function(before, napi_tsfn_release);
+}
+
+void log_end(struct addon* addon) {
+    pthread_mutex_lock(&log_mutex);
+    bool own = log_target.addon == addon;
+    pthread_mutex_unlock(&log_mutex);
+    if (own)
+        log_set(NULL, NULL, 0);
+}
+
+/* setLogger(number): sends messages to a callback; undefined: to standard error again. */
+static napi_value set_logger(napi_env env, napi_callback_info info) {
+    napi_value argument[1], name;
+    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    napi_threadsafe_function queue = NULL;
+    double number = 0;
+    if (!addon)
+        return NULL;
+    if (napi_get_value_double(env, argument[0], &number) != napi_ok) {
+        log_set(NULL, NULL, 0);
+    } else if (good(addon, napi_create_string_latin1(env, "crealm log", NAPI_AUTO_LENGTH, &name))
+               && good(addon, napi_create_threadsafe_function(env, NULL, NULL, name, 0, 1, NULL, NULL, NULL,
+                                                              log_from_queue, &queue))
+               && good(addon, napi_unref_threadsafe_function(env, queue))) {
+        log_set(addon, queue, number);
+    }
+    return NULL;
+}
+
 const struct function callback_functions[] = {
     {"listen", add_listener},
     {"listenToSchema", listen_to_schema},
@@ -587,5 +704,6 @@ const struct function callback_functions[] = {
     {"runScheduler", run_scheduler},
     {"hold", hold},
     {"watch", watch},
+    {"setLogger", set_logger},
 };
 const size_t callback_function_count = COUNT_OF(callback_functions);

@@ -116,12 +116,19 @@ static napi_value add_plan(napi_env env, napi_callback_info info) {
     return number_to_js(addon, state->plan_count++);
 }
 
+/* Arguments of most calls of create(). */
+#define USUALLY_PLANNED 14
+
 /* create(realm, plan, values…): a new object with these values, of which undefined ones keep their default. Returns
  * its key. After a failure the object does not exist. */
 static napi_value create(napi_env env, napi_callback_info info) {
-    napi_value argument[MOST_PLANNED + 2];
+    napi_value few[USUALLY_PLANNED + 2], many[MOST_PLANNED + 2], *argument = few;
     size_t given;
-    struct addon* addon = arguments(env, info, MOST_PLANNED + 2, argument, &given);
+    struct addon* addon = arguments(env, info, COUNT_OF(few), few, &given);
+    if (addon && given > COUNT_OF(few)) {
+        argument = many;
+        addon = arguments(env, info, COUNT_OF(many), many, &given);
+    }
     struct handle* realm = addon ? handle_find(addon, argument[0], KIND_REALM) : NULL;
     uint32_t number;
     if (!realm)
@@ -151,22 +158,10 @@ static napi_value create(napi_env env, napi_callback_info info) {
         if (!is_primary)
             keys[count++] = slot->property;
     }
-    realm_object_t* object =
-        plan->primary < 0 ? crealm.realm_object_create(realm->pointer, plan->class_key)
-                          : crealm.realm_object_create_with_primary_key(realm->pointer, plan->class_key, primary);
-    if (!object) {
-        throw_last_error(addon);
-        goto out;
-    }
-    if (count && !crealm.realm_set_values(object, count, keys, values, false)) {
-        throw_last_error(addon);
-        crealm.realm_object_delete(object);
-        release_later(addon, object);
-        goto out;
-    }
-    realm_object_key_t key = crealm.realm_object_get_key(object);
-    cache_put(addon, realm->state, plan->class_key, key, object);
-    result = integer_to_js(addon, key);
+    realm_link_t link;
+    bool done = crealm.crealm_create(realm->pointer, plan->class_key, plan->primary < 0 ? NULL : &primary,
+                                     CREALM_UPDATE_ERROR, count, keys, values, &link, NULL);
+    result = done ? integer_to_js(addon, link.target) : throw_last_error(addon);
 out:
     scratch_end(&scratch);
     return result;
@@ -371,6 +366,28 @@ static napi_value page_keys(napi_env env, napi_callback_info info) {
     return done ? number_to_js(addon, large ? -1 : (double)rows) : throw_last_error(addon);
 }
 
+/* indexOf(results, value): the first row that is equal to a value, or -1. */
+static napi_value index_of(napi_env env, napi_callback_info info) {
+    napi_value argument[2], result = NULL;
+    struct addon* addon = arguments(env, info, 2, argument, NULL);
+    void* results;
+    if (!addon || !handle_argument(addon, argument[0], KIND_RESULTS, false, &results))
+        return NULL;
+    struct scratch scratch;
+    scratch_begin(&scratch);
+    realm_value_t value;
+    if (value_from_js(addon, &scratch, argument[1], RLM_PROPERTY_TYPE_MIXED, &value)) {
+        size_t index = 0;
+        bool found = false;
+        enter(addon);
+        bool done = crealm.realm_results_find(results, &value, &index, &found);
+        leave(addon);
+        result = done ? number_to_js(addon, found ? (double)index : -1) : throw_last_error(addon);
+    }
+    scratch_end(&scratch);
+    return result;
+}
+
 /* pageColumn(results, first, count, realm, slot, numbers): the values of one property in some rows. Numbers and
  * booleans go into the Float64Array, if there is one and each is exact as a double: the result is their number. Else
  * the result is an array of the values. */
@@ -572,6 +589,7 @@ const struct function object_functions[] = {
     {"objectKey", object_key},
     {"forget", forget},
     {"pageKeys", page_keys},
+    {"indexOf", index_of},
     {"pageColumn", page_column},
     {"pageTexts", page_texts},
     {"pageValues", page_values},

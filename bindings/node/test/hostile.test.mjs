@@ -64,6 +64,8 @@ test('every function refuses wrong values with an Error', () => {
     'delete',
     'defaultPath',
     'setLogLevel',
+    'shutdown',
+    'setLogger',
     '_updateSchema',
   ]);
   let refused = 0;
