@@ -369,7 +369,8 @@ class Description:
         elif stars == 0:
             direction = "in"
         else:
-            direction = "in" if constant else "out"
+            # realm.h gives realm_results_find() its value by a pointer without const.
+            direction = "in" if constant or parameter["name"] == "value" else "out"
             if kind == "struct" and stars == 2 and not constant:
                 parameter["owned"] = True
         if kind == "struct":

@@ -76,8 +76,6 @@ class Call:
         if several or kind in ("callback", "free", "userdata", "array", "pointer"):
             raise Refused(f"{parameter['name']}: {kind}")
         if parameter["direction"] == "out" and not (kind == "struct" and "const" in c_type):
-            if self.function["name"] == "realm_results_find" and parameter["name"] == "value":
-                return self.value(name, True)
             return self.out(parameter, kind, base, name)
         if kind == "handle":
             self.origin = self.origin if self.natives else name

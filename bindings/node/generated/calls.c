@@ -3705,16 +3705,19 @@ out:
 }
 
 static napi_value call_realm_results_find(napi_env env, napi_callback_info info) {
-    napi_value argument[1], result = NULL;
-    struct addon* addon = arguments(env, info, 1, argument, NULL);
+    napi_value argument[2], result = NULL;
+    struct addon* addon = arguments(env, info, 2, argument, NULL);
     if (!addon)
         return NULL;
+    struct scratch scratch;
+    scratch_begin(&scratch);
     void* p0 = NULL;
     realm_value_t p1;
-    memset(&p1, 0, sizeof p1);
     size_t p2 = 0;
     bool p3 = false;
     if (!handle_argument(addon, argument[0], KIND_RESULTS, false, &p0))
+        goto out;
+    if (!value_from_js(addon, &scratch, argument[1], RLM_PROPERTY_TYPE_MIXED, &p1))
         goto out;
     enter(addon);
     bool done = crealm.realm_results_find(p0, &p1, &p2, &p3);
@@ -3723,13 +3726,13 @@ static napi_value call_realm_results_find(napi_env env, napi_callback_info info)
         throw_last_error(addon);
         goto out;
     }
-    napi_value items[3] = {
-        value_to_js(addon, &p1),
+    napi_value items[2] = {
         integer_to_js(addon, (int64_t)p2),
         boolean_to_js(addon, p3),
     };
-    result = several(addon, 3, items);
+    result = several(addon, 2, items);
 out:
+    scratch_end(&scratch);
     return result;
 }
 
