@@ -16,8 +16,20 @@ extension RealmCore {
                 .illegalOperation,
                 "Cannot add an embedded object to a Realm: it belongs to the object that refers to it")
         }
+        let managed = managed(type(of: object))
+        if let plan = managed.info.direct, managed.types == nil,
+            let named = try storeDirectly(object, managed, plan)
+        {
+            if !plan.isWhole {
+                addition.note(object, managed.table, named)
+                return try addition.nest { () throws(EngineError) in
+                    try self.fill(object, managed, named, addition, isDirectStored: true)
+                }
+            }
+            return object.bind(managed, named, plan)
+        }
         try verifyWriting()
-        let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
+        let p = managed.info.primaryKey.map { managed.info.properties[$0] }
         if managed.types != nil { verifyType(of: object, managed) }
         var primaryKey: Any?
         if let p, !p.isMade || p.access.isSet(object, p) { primaryKey = p.access.any(object, p) }
@@ -46,7 +58,8 @@ extension RealmCore {
         }
         let identity = object.identity
         try add(object, addition)
-        let (table, named) = addition.known[identity] ?? (.null, object.named)
+        // An object without links is not noted, because it is complete.
+        let (table, named) = addition.known[identity] ?? (object.managed?.table ?? .null, object.named)
         return (table, named.key)
     }
 
@@ -148,11 +161,15 @@ extension RealmCore {
     }
 
     /// Stores all properties of an unmanaged object and makes it show the row.
-    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: TrackedKey, _ addition: Addition)
-        throws(EngineError)
-    {
+    ///
+    /// - Parameter isDirectStored: The properties with a direct kind are stored already.
+    private func fill(
+        _ object: ObjectBase, _ managed: ManagedClass, _ named: TrackedKey, _ addition: Addition,
+        isDirectStored: Bool = false
+    ) throws(EngineError) {
         for property in managed.info.properties
         where !property.isPrimary && !property.shape.isComputed && !property.isType {
+            if isDirectStored, property.kind != .other { continue }
             if property.isMade, !property.access.isSet(object, property) { continue }
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(property.index)]), addition)
             do { try property.access.store(object, property, at: place) } catch {
@@ -178,6 +195,9 @@ extension RealmCore {
         guard !managed.info.isEmbedded else {
             throw EngineError(
                 .illegalOperation, "Embedded objects cannot be created directly: class '\(managed.info.name)'")
+        }
+        if let plan = managed.info.direct, managed.types == nil, let named = try createDirectly(value, managed, plan) {
+            return managed.object(named)
         }
         var managed = managed
         if managed.types != nil { managed = classOfNew(managed, value) }
@@ -310,30 +330,40 @@ extension Optional { fileprivate var isNilValue: Bool { self == nil } }
 
 /// Values of properties as the program passes them: by name, in order, or as the values of another object.
 struct Values {
-    private let value: Any
+    private enum Source {
+        case dictionary([String: Any]), list([Any]), object(ObjectBase), other(Any)
+    }
+
+    private let source: Source
     private let info: ClassInfo
 
     init(_ value: Any, _ info: ClassInfo) {
-        self.value = value
+        source =
+            switch value {
+            case let dictionary as [String: Any]: .dictionary(dictionary)
+            case let values as [Any]: .list(values)
+            case let object as ObjectBase: .object(object)
+            default: .other(value)
+            }
         self.info = info
     }
 
     /// The value for a property; nil if no value was given.
     subscript(p: PropertyInfo) -> Any? {
-        switch value {
-        case let dictionary as [String: Any]: return dictionary[p.name] ?? nil
-        case let values as [Any]:
+        switch source {
+        case .dictionary(let dictionary): return dictionary[p.name] ?? nil
+        case .list(let values):
             guard values.count <= info.properties.count else {
                 misuse("Invalid array input: more values (\(values.count)) than properties (\(info.properties.count)).")
             }
             return values.indices.contains(Int(p.index)) ? values[Int(p.index)] : nil
-        case let object as ObjectBase:
+        case .object(let object):
             guard let source = object.info.property(p.name) else { return nil }
             // The library makes the value, unless the program gave the object one.
             if source.isMade, !object.isManaged, !source.access.isSet(object, source) { return nil }
             // nil is also a value.
             return .some(source.access.any(object, source) as Any)
-        default:
+        case .other(let value):
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }
     }
@@ -343,10 +373,10 @@ struct Values {
         let known = info.property(property) ?? info.properties.first { Name($0.column) == column }
         if let known { return (self[known].flatMap(unwrapped) as? String).map { Name($0) } }
         let any: Any? =
-            switch value {
-            case let dictionary as [String: Any]: dictionary[property]
-            case is [Any], is ObjectBase: nil
-            default: Mirror(reflecting: value).children.first { $0.label == property }?.value
+            switch source {
+            case .dictionary(let dictionary): dictionary[property]
+            case .list, .object: nil
+            case .other(let value): Mirror(reflecting: value).children.first { $0.label == property }?.value
             }
         return (any as? String).map { Name($0) }
     }

@@ -11,6 +11,7 @@ struct PropertyInfo {
     /// The offset of the wrapper in the object.
     let offset: Int
     let access: any PropertyAccess.Type
+    var kind: DirectKind { DirectKind(access) }
     let shape: _PropertyShape
     let isPrimary: Bool
     let isIndexed: Bool
@@ -83,6 +84,9 @@ final class ClassInfo: @unchecked Sendable {
     /// Whether the description was made from a file, without a model.
     let isDynamic: Bool
 
+    /// How values are stored without generic code; nil for classes that need it.
+    let direct: DirectPlan?
+
     /// The error in the model; nil if the model is valid.
     let fault: String?
 
@@ -100,6 +104,7 @@ final class ClassInfo: @unchecked Sendable {
         links = []
         isPlain = false
         isOnlyStored = false
+        direct = nil
         numbers = .allocate(capacity: 0)
         byName = Dictionary(
             properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
@@ -140,6 +145,8 @@ final class ClassInfo: @unchecked Sendable {
         fault = (isPlain ? nil : Self.unstored(type)) ?? Self.misplaced(type, membership)
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
+        direct = DirectPlan(
+            properties, isModel: !isPlain && !isDynamic && !isEmbedded && membership == nil && fault == nil)
         primaryKey = properties.firstIndex(where: \.isPrimary)
         links = isPlain ? [] : properties.filter { $0.shape.type == .object && $0.shape.collection == .none }
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
@@ -218,7 +225,10 @@ final class ClassInfo: @unchecked Sendable {
         return found
     }
 
-    deinit { numbers.deallocate() }
+    deinit {
+        numbers.deallocate()
+        direct?.properties.deallocate()
+    }
 
     /// Stores the index of its property in each wrapper of an instance.
     @inline(__always) func number(_ base: UnsafeMutableRawPointer) {

@@ -387,6 +387,14 @@ extension ObjectBase {
         withExtendedLifetime(keeper) { show(managed, named, .passUnretained(keeper)) }
     }
 
+    /// As `bind`, for a class of which all properties are in a plan.
+    @inline(__always) final func bind(_ managed: ManagedClass, _ named: TrackedKey, _ plan: DirectPlan) {
+        let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        for property in plan.properties { property.clear(base) }
+        let keeper = RealmKeeper(managed.core)
+        withExtendedLifetime(keeper) { show(managed, named, .passUnretained(keeper)) }
+    }
+
     /// Makes a new instance show a row. Only the numbers of its wrappers are set. The function does not read their
     /// types, because that would be the most expensive part of making an object.
     ///
