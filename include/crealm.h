@@ -22,8 +22,9 @@ extern "C" {
 /* Bytes of stack that a thread needs for calls of the library, in addition to what callbacks of the program need.
  * (New threads have more than this also with Musl.) A query with more than 24 levels of brackets or operators
  * needs about 1 KB more for each level: on a thread with less stack, parsing or running it fails with
- * LIMIT_EXCEEDED. Release such a query on a thread with an equally large stack. Debug builds of the library
- * need several times as much. */
+ * LIMIT_EXCEEDED. Release such a query on a thread with an equally large stack. The same holds for a path of more
+ * than 40 steps into nested collections, which needs about 1.3 KB for each step. Debug builds of the library need
+ * several times as much. */
 #define CREALM_MIN_STACK_SIZE (96 * 1024)
 
 /** The version of the loaded library's additions: the CREALM_ABI_VERSION of the header that the library was

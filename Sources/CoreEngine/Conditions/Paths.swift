@@ -437,6 +437,7 @@ final class PathExpression: Expression {
         throws(RealmError)
     {
         guard level < Tables.maxNesting, let group else { return }
+        if level >= QueryLimits.flatSteps, level & 7 == 0 { try QueryLimits.expectStack(steps: level + steps.count) }
         let store = group.takeUnretainedValue().store
         let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
         defer { if isLast { out.finish(since: before) } }

@@ -132,10 +132,29 @@ extension Verifier {
                 continue
             }
             if !(try checkValue(value, column, origin, spot)) { try noteUnread(origin) }
+            while let collection = deepCollections.popLast() {
+                if !(try checkNested(collection)) { try noteUnread(origin) }
+            }
         }
     }
 
     // MARK: Values
+
+    /// A collection in a Mixed value.
+    struct NestedCollection {
+        let root: Ref
+        let isList: Bool
+        let column: Column
+        let origin: ValuePlace
+        let here: Fault.Place
+
+        /// The depth of the collection; its elements are one deeper.
+        let depth: Int
+    }
+
+    /// The number of levels that are checked by recursion. Deeper collections wait until these are done, because the
+    /// stack of a small thread is not large enough for all levels.
+    private static let recursionLimit = 12
 
     /// - Returns: whether the whole value could be read.
     private func checkValue(_ element: Mixed, _ column: Column, _ origin: ValuePlace, _ here: Fault.Place)
@@ -182,19 +201,33 @@ extension Verifier {
             {
                 report(.value, "a timestamp of \(time.seconds) seconds and \(time.nanoseconds) nanoseconds", here)
             }
-        case .list(let root):
+        case .list(let root), .dictionary(let root):
             guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
-            return try walkTree(root, .mixed, here) { (value, _) throws(RealmError) in
-                if !(try self.checkElement(value, column, origin, here, depth: depth + 1)) {
-                    try self.noteUnread(origin)
-                }
+            var isList = false
+            if case .list = element { isList = true }
+            let collection = NestedCollection(
+                root: root, isList: isList, column: column, origin: origin, here: here, depth: depth)
+            guard nestedLevels < Self.recursionLimit else {
+                try deepCollections.add(collection)
+                return true
             }
-        case .dictionary(let root):
-            guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
-            return try walkDictionary(root, column, .string, origin, here, depth: depth + 1)
+            nestedLevels += 1
+            defer { nestedLevels -= 1 }
+            return try checkNested(collection)
         default: break
         }
         return true
+    }
+
+    private func checkNested(_ it: NestedCollection) throws(RealmError) -> Bool {
+        guard it.isList else {
+            return try walkDictionary(it.root, it.column, .string, it.origin, it.here, depth: it.depth + 1)
+        }
+        return try walkTree(it.root, .mixed, it.here) { (value, _) throws(RealmError) in
+            if !(try self.checkElement(value, it.column, it.origin, it.here, depth: it.depth + 1)) {
+                try self.noteUnread(it.origin)
+            }
+        }
     }
 
     private func mayNest(_ depth: Int, _ root: Ref, _ here: Fault.Place) -> Bool {

@@ -27,6 +27,10 @@ final class Verifier {
 
     /// Values that could not be read: their links or backlinks are unknown.
     var unread: Swift.Set<ValuePlace> = []
+
+    /// How many collections of the value that is being checked contain each other, and those that wait for their check.
+    var nestedLevels = 0
+    var deepCollections: [NestedCollection] = []
     private(set) var walks: [TableWalk] = []
 
     /// Bytes of the texts that were split into words in one column, and of the file.

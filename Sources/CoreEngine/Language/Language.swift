@@ -35,6 +35,19 @@ package enum QueryLimits {
         if depth > flatDepth, depth > levelsOfStack { throw stackTooSmall(for: depth) }
     }
 
+    /// Steps into nested collections up to this number need no check of the thread's stack.
+    static let flatSteps = 40
+
+    /// Throws if the rest of this thread's stack is too small for eight more steps into nested collections.
+    static func expectStack(steps: Int) throws(RealmError) {
+        #if DEBUG
+            let step = 5000, beside = 24 << 10
+        #else
+            let step = 1300, beside = 12 << 10
+        #endif
+        guard Thread.levels(of: step, beside: beside) > 8 else { throw stackTooSmall(for: steps) }
+    }
+
     static func stackTooSmall(for depth: Int) -> RealmError {
         RealmError(.limitExceeded, "A query of \(depth) levels needs a larger stack than this thread has")
     }

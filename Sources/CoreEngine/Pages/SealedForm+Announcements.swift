@@ -46,7 +46,7 @@ extension SealedForm {
         let opened = plain.withUnsafeMutableBytes { bytes -> (Root, Int)? in
             guard
                 seal.open(
-                    .announcement, Int(root.sequence &+ 1) & 1, buffer, count: bytes.count, into: bytes.start),
+                    .announcement, Int((root.sequence &+ 1) & 1), buffer, count: bytes.count, into: bytes.start),
                 let next = decode(bytes.start),
                 next.sequence == root.sequence &+ 1,
                 case let count = bytes.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian,

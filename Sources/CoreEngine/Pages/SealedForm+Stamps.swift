@@ -138,7 +138,9 @@ extension SealedForm {
         root.header = FileHeader(bytes: bytes + 8)
         root.pageCount = Int(truncatingIfNeeded: word(32))
         for i in 0..<Self.rootStamps { root.stamps[i] = word(48 + i * 8) }
-        guard root.pageCount >= 0, root.pageCount <= Self.pageLimit else { return nil }
+        guard root.sequence < Self.sequenceLimit, root.pageCount >= 0, root.pageCount <= Self.pageLimit else {
+            return nil
+        }
         return root
     }
 

@@ -44,6 +44,10 @@ final class SealedForm: PageForm {
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     static let pageLimit = rootStamps * fanOut * fanOut
 
+    /// No file reaches this sequence number. A record with a greater one was forged: the commits behind it would count
+    /// as older ones after an overflow.
+    static let sequenceLimit: UInt64 = 1 << 62
+
     /// The stamps of 507 pages or tables.
     final class Stamps {
         let values: UnsafeMutablePointer<UInt64>

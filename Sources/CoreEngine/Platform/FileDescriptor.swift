@@ -181,21 +181,32 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     /// Renames the file; replaces a file with the new name.
     func rename(to new: String) throws(RealmError) {
-        guard system.rename(path, new) == 0 else {
-            throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new)
+        if system.rename(path, new) != 0 {
+            let code = errno
+            guard hasName(new) else {
+                throw Platform.error(code, "Failed to rename file '\(path)' to '\(new)'", path: new)
+            }
         }
         path = new
     }
 
+    /// Whether the name leads to this file. A file system on another machine may report an error for a call that
+    /// succeeded: the answer to the first request was lost, and the repeated request failed.
+    private func hasName(_ name: String) -> Bool {
+        guard let found = try? FileSystem.identity(name), let own = try? identity() else { return false }
+        return found == own
+    }
+
     /// Renames the file unless the new name exists: then it throws error 1020.
     func renameKeeping(_ new: String) throws(RealmError) {
-        if system.link(path, new) == 0 {
+        let code = system.link(path, new) == 0 ? 0 : errno
+        if code == 0 || hasName(new) {
             _ = try? FileSystem.remove(path)
             path = new
             return
         }
         // On file systems without links this cannot be done in one step.
-        guard errno != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
+        guard code != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
         try self.rename(to: new)
     }
 

@@ -60,3 +60,21 @@ package enum Thread {
         hint_zero_vector_registers()
     }
 }
+
+/// An object that work on another thread uses. The work releases the object before it reports its end: a caller that
+/// waits for the report, and then closes the object's file, is the last user of the object.
+///
+/// Thread rule: only the thread that does the work calls `use`.
+package final class Loan<Object: AnyObject>: @unchecked Sendable {  // See the thread rule.
+    private var object: Object?
+
+    package init(_ object: Object) { self.object = object }
+
+    /// Runs `body` with the object, and releases the object before it returns. Returns nil without a call if that was
+    /// done before.
+    @inline(never) package func use<R>(_ body: (Object) -> R) -> R? {
+        guard let object else { return nil }
+        self.object = nil
+        return body(object)
+    }
+}

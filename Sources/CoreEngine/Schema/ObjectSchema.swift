@@ -158,6 +158,12 @@ public struct ObjectSchema: Sendable, Equatable {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
     }
 
+    /// A stored property. It is probably at the index `at`, as in another schema of the class.
+    func storedProperty(_ name: Name, at: Int) -> Property? {
+        if at < properties.count, properties[at].name == name { return properties[at] }
+        return properties.first { $0.name == name }
+    }
+
     var tableName: Name { Format.classPrefix + name }
 }
 

@@ -55,8 +55,8 @@ enum SchemaChange {
                 changes.append(.addInitialProperties(objectClass))
                 continue
             }
-            for oldProperty in old.properties {
-                guard let newProperty = objectClass.properties.first(where: { $0.name == oldProperty.name }) else {
+            for (i, oldProperty) in old.properties.enumerated() {
+                guard let newProperty = objectClass.storedProperty(oldProperty.name, at: i) else {
                     changes.append(.removeProperty(objectClass, oldProperty))
                     continue
                 }
@@ -83,7 +83,7 @@ enum SchemaChange {
                             : .removeIndex(objectClass, newProperty, fullText: true))
                 }
             }
-            for added in objectClass.properties where !old.properties.contains(where: { $0.name == added.name }) {
+            for (i, added) in objectClass.properties.enumerated() where old.storedProperty(added.name, at: i) == nil {
                 changes.append(.addProperty(objectClass, added))
             }
             if old.primaryKey != objectClass.primaryKey {

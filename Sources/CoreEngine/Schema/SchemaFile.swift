@@ -102,6 +102,8 @@ extension Group {
 
     func createProperties(_ objectClass: ObjectSchema) throws(RealmError) {
         guard let classTable = try table(named: objectClass.tableName) else { return }
+        // Otherwise the error would come after the time for all of them.
+        guard objectClass.properties.count <= Table.maxColumns else { throw Table.tooManyColumns() }
         for property in objectClass.properties where classTable.column(named: property.name) == nil {
             try addColumn(property, to: classTable)
         }

@@ -1,5 +1,11 @@
 /// Changing the shape of a table: its columns, primary key and indexes. Format: logical §3, §4, §10.
 extension Table {
+    static let maxColumns = 0xFFFF
+
+    static func tooManyColumns() -> RealmError {
+        RealmError(.limitExceeded, "A class cannot have more than \(maxColumns) columns")
+    }
+
     func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
         state.primaryKey = key
         if let key, let definition = column(key), try index(of: definition.index) == nil {
@@ -26,9 +32,7 @@ extension Table {
         guard column(named: name) == nil, !name.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
         }
-        guard columns.count < 0xFFFF else {
-            throw RealmError(.limitExceeded, "A class cannot have more than 65535 columns")
-        }
+        guard columns.count < Self.maxColumns else { throw Self.tooManyColumns() }
         var form = attributes.subtracting([.indexed, .fullTextIndexed])
         if type == .mixed { form.insert(.nullable) }
         if type == .link {

@@ -31,8 +31,9 @@ extension Database {
             // A caller whose time is over does not begin to wait.
             try patience.during { () throws(RealmError) in try patience.test(path) }
             let request = LockRequest(), arrival = Monitor<Result<Void, RealmError>?>(nil)
-            try Thread.start { [self] in
-                let error = takeLock(for: request)
+            let loan = Loan(self)
+            try Thread.start {
+                let error = loan.use { $0.takeLock(for: request) }.flatMap { $0 }
                 arrival.with { $0 = error.map { .failure($0) } ?? .success(()) }
             }
             let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError>? in
@@ -113,8 +114,14 @@ extension Database {
     }
 
     /// Takes the lock between processes and prepares the files for a write.
-    private func lockFiles() throws(RealmError) {
-        do throws(RealmError) { try lockFile?.lockForWriting() } catch {
+    private func lockFiles(for request: LockRequest? = nil) throws(RealmError) {
+        do throws(RealmError) {
+            if let lockFile, !lockFile.tryLockForWriting() {
+                request?.note(.waiting)
+                try lockFile.lockForWriting()
+                request?.note(.working)
+            }
+        } catch {
             unlockForWriting()
             throw error
         }
@@ -183,7 +190,7 @@ extension Database {
                 }
             }
             guard isWanted else { return nil }
-            try lockFiles()
+            try lockFiles(for: request)
         } catch { return error }
         let isCancelled = writer.with { holder -> Bool in
             if !request.isCancelled { holder = .granted(request) }
@@ -388,11 +395,23 @@ extension Database {
 }
 
 /// A queued request for the write lock.
-package final class LockRequest: @unchecked Sendable {  // Both are guarded by the monitor of the database's writer.
+// The variables are guarded by the monitor of the database's writer.
+package final class LockRequest: @unchecked Sendable {
     fileprivate(set) var isCancelled = false
 
     /// Another write used the lock that was granted to this request.
     fileprivate(set) var isTaken = false
 
+    /// What the thread does that takes the lock. After its work it does not use the database any more. `waiting`: for
+    /// another process, which may take any time.
+    package enum Progress { case working, waiting, ended }
+
+    private let progress = Monitor(Progress.working)
+
     package init() {}
+
+    package func note(_ new: Progress) { progress.with { $0 = new } }
+
+    /// Waits for the end of the thread, but not for another process that has the lock.
+    package func awaitEnd() { _ = progress.wait(milliseconds: 2000) { $0 == .working ? nil : true } }
 }

@@ -181,14 +181,16 @@ extension Realm {
         }
         let request = LockRequest()
         asyncWrites.request = request
-        let database = database, scheduler = home
+        let database = database, scheduler = home, loan = Loan(database)
         let me = WeakRealm(self)
         let work = { @Sendable [weak owner = asyncWrites.owner] in
-            let error = database.takeLock(for: request)
+            let error = loan.use { $0.takeLock(for: request) }.flatMap { $0 }
+            request.note(.ended)
             guard let owner else { return }
             scheduler.post(for: owner) { me.realm?.lockArrived(request, error) }
         }
         do throws(RealmError) { try Thread.start(work) } catch {
+            request.note(.ended)
             home.post(for: asyncWrites.owner) {
                 guard let realm = me.realm else { return }
                 realm.lockArrived(request, database.takeLock(for: request))
@@ -196,10 +198,12 @@ extension Realm {
         }
     }
 
-    private func takeRequestBack() {
-        guard let request = asyncWrites.request else { return }
+    @discardableResult
+    private func takeRequestBack() -> LockRequest? {
+        guard let request = asyncWrites.request else { return nil }
         asyncWrites.request = nil
         database.cancel(request)
+        return request
     }
 
     private func lockArrived(_ request: LockRequest, _ error: RealmError?) {
@@ -305,10 +309,10 @@ extension Realm {
         let flush = AsyncWrites.Flush()
         asyncWrites.flush = flush
         transaction.handOverLock()
-        let database = database, scheduler = home
+        let scheduler = home, loan = Loan(database)
         let me = WeakRealm(self)
         let work = { @Sendable [weak owner = asyncWrites.owner] in
-            let answer = database.flushAndUnlock()
+            let answer = loan.use { $0.flushAndUnlock() } ?? .success(())
             flush.answer.with { $0 = answer }
             guard let owner else { return }
             scheduler.post(for: owner) {
@@ -389,7 +393,8 @@ extension Realm {
         guard asyncWrites.isPending || asyncWrites.request != nil || transaction.holdsLock else { return }
         let gone = asyncWrites.blocks
         asyncWrites.blocks = []
-        takeRequestBack()
+        // Otherwise the thread might keep the file open after the Realm is closed.
+        takeRequestBack()?.awaitEnd()
         if transaction.stage == .writing { try? transaction.rollback() }
         awaitFlush()
         var failure: RealmError?

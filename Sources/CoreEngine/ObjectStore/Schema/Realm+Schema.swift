@@ -360,7 +360,7 @@ extension Realm {
             guard let old = file[live.classes[i].name] else { continue }
             live.classes[i].key = old.key
             for j in live.classes[i].properties.indices {
-                if let property = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
+                if let property = old.storedProperty(live.classes[i].properties[j].name, at: j) {
                     live.classes[i].properties[j].key = property.key
                 }
             }

@@ -301,11 +301,12 @@ def _guessed(path: Path, delimiter: Optional[str]) -> Dict[str, Prop]:
 
 # Numbers in the form of JSON. The forms 00501 and +5 would be lost as numbers, and 1_000 is a number only in Python.
 _DIGITS = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_LONGEST_INT = len(str(-(2**63)))  # int() refuses texts of thousands of digits.
 _FLOAT = re.compile(_DIGITS.pattern + r"(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 
 
 def _is_int(text: str) -> bool:
-    return _DIGITS.fullmatch(text) is not None and text != "-0" and -(2**63) <= int(text) < 2**63
+    return len(text) <= _LONGEST_INT and _DIGITS.fullmatch(text) is not None and text != "-0" and -(2**63) <= int(text) < 2**63
 
 
 def _is_float(text: str) -> bool:

@@ -60,7 +60,7 @@ def _found(db: Database, text: str) -> Tuple[Any, str]:
     if sort is not None:
         found = found.sort(*(_sort_key(part) for part in sort.split(",")))
     if limit is not None:
-        found = found.limit(int(limit))
+        found = found.limit(int(limit[-18:]) if len(limit.lstrip("0")) <= 18 else 10**18)  # int() refuses texts of thousands of digits.
     return found, name
 
 
