@@ -68,7 +68,8 @@ private func random(_ id: Int, _ numbers: inout SystemRandomNumberGenerator) -> 
                 var all = other
                 all["id"] = 3 * id + 2
                 // All values are given, and have exactly the types of the properties.
-                for (name, value) in ["age": created.age, "name": created.name, "score": created.score] as [String: Any] {
+                for (name, value) in ["age": created.age, "name": created.name, "score": created.score] as [String: Any]
+                {
                     all[name] = value
                 }
                 let third = realm.create(AllDirect.self, value: all)
@@ -110,7 +111,9 @@ private func random(_ id: Int, _ numbers: inout SystemRandomNumberGenerator) -> 
         first.tags.append(objectsIn: ["x", "y"])
         first.items.append(AllDirect(value: ["id": 1, "name": "inner"]))
         try realm.write { realm.add(first) }
-        #expect(first.realm != nil && second.realm != nil && first.isSameObject(as: second.next) && first.next?.title == "two")
+        #expect(
+            first.realm != nil && second.realm != nil && first.isSameObject(as: second.next)
+                && first.next?.title == "two")
         #expect(first.small == 3 && Array(first.tags) == ["x", "y"] && first.items[0].name == "inner")
         #expect(realm.objects(HalfDirect.self).count == 2)
     }

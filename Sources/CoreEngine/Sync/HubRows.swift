@@ -91,7 +91,8 @@ struct HubRows {
         let text = try reading.element(key, table, facts)
         if classes[at].rows[text] == nil { classes[at].order.append(text) }
         classes[at].rows[text] = Row(
-            isGone: isGone, isOutside: parts[0].flag == nil, clock: clock, isChanged: isChanged, key: key, values: values)
+            isGone: isGone, isOutside: parts[0].flag == nil, clock: clock, isChanged: isChanged, key: key,
+            values: values)
         self.clock = max(self.clock, clock)
     }
 
@@ -274,7 +275,9 @@ struct HubRows {
                     let present = try WireText.property(table, object, facts)
                     if wanted == present { continue }
                     if facts.type == .link, try reading.canonical(value, table, facts, isShown: true) == present {
-                        try put(value, MissingLinks.Place(table: table.key, key: text, column: facts.key), table, object, facts)
+                        try put(
+                            value, MissingLinks.Place(table: table.key, key: text, column: facts.key), table, object,
+                            facts)
                         continue
                     }
                     let clock = try nextClock()

@@ -21,7 +21,8 @@ extension Realm {
             let count = try one.pending.count()
             pending += count
             let isStale = one.kept != one.table.storedContentVersion
-            classes.append((one.table.className ?? one.table.name, count, one.comparison != .none || isStale, one.subset))
+            classes.append(
+                (one.table.className ?? one.table.name, count, one.comparison != .none || isStale, one.subset))
         }
         out.field("pending") { $0.number(pending) }
         out.name("classes".utf8)

@@ -82,7 +82,9 @@ struct DirectProperty {
         (object + offset).assumingMemoryBound(to: Persisted<Value>.self)
     }
 
-    @inline(__always) private func value<Value: _Persistable>(_ object: UnsafeMutableRawPointer, _ type: Value.Type) -> Value? {
+    @inline(__always) private func value<Value: _Persistable>(_ object: UnsafeMutableRawPointer, _ type: Value.Type)
+        -> Value?
+    {
         wrapper(object, type).pointee.value
     }
 
