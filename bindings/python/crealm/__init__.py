@@ -43,6 +43,7 @@ The modules:
     kinds        enums and dates as types of properties
     expressions  conditions written with properties of models
     aggregates   counts, sums, means and more of groups
+    sql          statements of SQL
     schema       declares classes without models
     migration    changes files to a new schema
     observing    calls functions after changes

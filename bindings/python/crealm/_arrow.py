@@ -11,7 +11,7 @@ import struct
 import sys
 import array as arrays
 from ctypes import byref, c_char, c_char_p, c_void_p, py_object, pythonapi
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 from uuid import UUID
 
 from . import _marshal as c
@@ -140,6 +140,20 @@ def read(handle: Handle, name: str, shape: Shape, most: int = sys.maxsize) -> Li
             return found
         (child,) = pointers(array.struct.n_children, array.struct.children)
         found += values_of(ArrowArray.from_address(child), shape, 0, array.struct.length)
+
+
+def pages(handle: Handle, names: Sequence[str], kinds: Sequence[Shape]) -> Iterator[List[List[Any]]]:
+    """The values of columns of the given types, page by page, as read() has them."""
+    first = 0
+    while True:
+        array = _Owned(ArrowArray())
+        handle.call(_fetch, first, _PAGE, names, None, array.struct)
+        count = array.struct.length
+        if not count:
+            return
+        children = pointers(array.struct.n_children, array.struct.children)
+        yield [values_of(ArrowArray.from_address(child), kind, 0, count) for child, kind in zip(children, kinds)]
+        first += count
 
 
 def scan(handle: Handle, name: str) -> None:

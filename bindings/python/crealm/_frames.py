@@ -116,7 +116,7 @@ class Exported:
             if not names:
                 return None
             try:
-                return read(_Stream(self.rows, names))
+                return read(Stream(self.rows, names))
             except Error:
                 raise
             except Exception as error:
@@ -134,7 +134,7 @@ class Exported:
             raise DataError(f"Two columns are called {double[0]!r}")
 
 
-class _Stream:
+class Stream:
     """The stream of some columns."""
 
     def __init__(self, rows: Columnar, names: Sequence[str]) -> None:

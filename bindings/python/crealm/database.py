@@ -30,13 +30,14 @@ from typing import (
     overload,
 )
 
-from . import _batches, _inferred, _intake, _library, _marshal as c, rules as _rules
+from . import _batches, _inferred, _intake, _library, _marshal as c, rules as _rules, sql as _sql
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
 from ._copies import Copies
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
+from ._sql_running import Running
 from ._rows import csv_rows, named_rows
 from ._shown import table, text
 from ._creating import created
@@ -121,6 +122,7 @@ class Database(Session):
         self._synchronising: Optional["Synchronising"] = None  # What open(sync=…) or sync.start() began.
         self._is_quiet = False  # Whether a missing close() causes no ResourceWarning.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
+        self._statements: Dict[int, Running] = {}  # The statements of sql() that are running.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic, families=families)
 
     # Properties of the database
@@ -195,6 +197,41 @@ class Database(Session):
         from .sync import Sync
 
         return Sync(self)
+
+    def sql(self, query: str, parameters: _sql.Parameters = (), *, engine: Optional[str] = None) -> _sql.SqlResult:
+        """Runs a SQL statement that reads: db.sql("SELECT name FROM Person WHERE age > ?", [30]). The tables are the
+        classes of this database. See `sql`.
+
+        parameters: the values of ? in the text, or, as a dictionary, those of $name: None, numbers, texts, bytes, aware
+                    datetimes, Decimal, UUID, ObjectId, objects of this database, members of enums.
+        engine:     "duckdb" or "sqlite"; without it the first of them that is installed. NotSupportedError if it is not.
+
+        The statement sees the snapshot of the database, whatever others write meanwhile. The rows are in memory when the
+        call returns. Ctrl-C ends the statement, and interrupt() lets the call raise Interrupted.
+
+        QueryError, with the message of the engine, for a statement that is not valid, or that does not only read;
+        DataError and TypeMismatch for arguments. UsageError inside a write: its changes are in no snapshot yet.
+        """
+        self._owner.check()
+        if self._writing or self.is_writing:
+            raise UsageError("SQL reads a snapshot: not inside a write", path=self.path)
+        frozen = self if self.is_frozen else self._shared_frozen()
+        running = Running()
+        self._statements[id(running)] = running
+        try:
+            return _sql.run(self, frozen, query, parameters, engine, running, self._newest_version)
+        finally:
+            del self._statements[id(running)]
+
+    def _newest_version(self) -> Optional[int]:
+        """The number of the newest version of the file; None if the file cannot be opened once more."""
+        if self._reopen is None:
+            return None
+        try:
+            with self._reopen(self._secret) as other:
+                return other.version
+        except Error:
+            return None
 
     # Moving on
 
@@ -278,7 +315,9 @@ class Database(Session):
     def interrupt(self) -> None:
         """Ends a long call of the database on its thread: a query, verify(), backup(), compact() or the wait for
         other writers raises Interrupted there. Changes and commits are not interrupted. Has no effect on later
-        calls, and none at all if no call is in progress. Any thread."""
+        calls, and none at all if no call is in progress. Any thread. Statements of sql() end, too."""
+        for running in list(self._statements.values()):
+            running.end()
         self._owner.interrupt()
 
     def write_async(self, function: Callable[..., T], *arguments: Any) -> WriteCall[T]:

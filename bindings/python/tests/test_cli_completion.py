@@ -13,7 +13,7 @@ from test_cli_import import quiet
 
 SHARE = PACKAGE_ROOT / "share"
 FILES = {"crealm.bash": ["completion", "bash"], "_crealm": ["completion", "zsh"], "crealm.fish": ["completion", "fish"], "crealm.1": ["manual"]}
-COMMANDS = ["info", "check", "versions", "why", "where", "show", "schema", "rules", "query", "export", "diff", "watch", "browse", "sync", "import", "backup", "restore", "compact", "encrypt", "rekey", "decrypt", "salvage", "recover-deleted"]
+COMMANDS = ["info", "check", "versions", "why", "where", "show", "schema", "rules", "query", "sql", "export", "diff", "watch", "browse", "sync", "import", "backup", "restore", "compact", "encrypt", "rekey", "decrypt", "salvage", "recover-deleted"]
 
 
 def made(name):

@@ -5,6 +5,7 @@ crealm show FILE [--limit N]          classes, properties and the first objects 
 crealm schema FILE                    the classes, as text or as declarations of a language
 crealm rules FILE [--check]           the rules of the classes, and what breaks them; --set replaces them
 crealm query FILE 'Person where …'    the objects that meet a query
+crealm sql FILE 'SELECT …'            the rows of a SQL statement that reads
 crealm export FILE OUT                everything, or some classes, in another format
 crealm check FILE                     everything about the file, also one that cannot be opened
 crealm why FILE                       why it is as large as it is
@@ -48,7 +49,7 @@ from .output import print_error, safe_streams
 
 
 # Modules of one command, of the same name.
-_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "export", "diff", "watch", "browse", "sync")
+_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "sql", "export", "diff", "watch", "browse", "sync")
 _MODULES = (*_COMMANDS, "imports", "files", "rescue", "completion")
 
 

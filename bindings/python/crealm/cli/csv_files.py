@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, TextIO, Tuple
 from urllib.parse import unquote
@@ -41,10 +42,14 @@ _TAKES_NUL = sys.version_info >= (3, 11)  # Whether the module csv can write NUL
 def write_table(file: TextIO, table: Table[Any], objects: Iterable[Any], exact: Exact, lost: "Counter[str]") -> None:
     """Writes a header, then a line for each object that begins with its key."""
     properties = table.schema.properties
+    rows = ([str(obj.object_key), *(_text(prop, obj[name], exact, lost) for name, prop in properties.items())] for obj in objects)
+    write_lines(file, chain([["$key", *map(escaped, properties)]], rows), lost)
+
+
+def write_lines(file: TextIO, rows: Iterable[List[str]], lost: "Counter[str]") -> None:
+    """Writes a line for each list of fields."""
     lines = csv.writer(file)
-    lines.writerow(["$key", *map(escaped, properties)])
-    for obj in objects:
-        cells = [str(obj.object_key), *(_text(prop, obj[name], exact, lost) for name, prop in properties.items())]
+    for cells in rows:
         lines.writerow(cells if _TAKES_NUL else [_without_nul(cell, lost) for cell in cells])
 
 
