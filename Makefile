@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go jvm test-jvm test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words test-sync demo-sync
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-realm-swift test-python node test-node rust test-rust go test-go jvm test-jvm test-conformance test-browse wheel deb release-check test-wheel test-fixtures test-fuzz test-crash test-cross test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-languages bench-python bench-swift bench-browse bench-sizes sqlite install clean tidy words test-sync demo-sync
 
 all: lib
 
@@ -196,6 +196,10 @@ test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
 	@Tests/Crash/storm.sh $(LIB) $(or $(KILLS),700)
 
+##   make test-cross [SECONDS_=600]   eight processes in all languages on one file, killed at any time, long
+test-cross: lib
+	@CREALM_LIBRARY=$(abspath $(LIB)) $(PYTHON) Tests/Cross/run.py --seconds $(or $(SECONDS_),600)
+
 ##   make test-live [SECONDS_=600]   writers and observers in C, Python and Swift, killed at any time, long
 test-live: lib
 	@$(PYTHON) Tests/Live/run.py $(BUILD) --seconds $(or $(SECONDS_),600)
@@ -249,6 +253,13 @@ bench-sizes: lib
 bench-browse: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) Benchmarks/browse.py $(or $(N),1000000)
+
+##   make bench-languages [N=200000] [KEEP=1]
+##                                   the packages of all installed languages, each beside the SQLite of its language;
+##                                   KEEP puts the table into docs/languages-benchmarks.md
+bench-languages: lib
+	@Scripts/need.sh cc python3
+	@CREALM_LIBRARY=$(abspath $(LIB)) $(PYTHON) Benchmarks/languages.py $(or $(N),200000) --rounds $(or $(ROUNDS),5) $(if $(KEEP),--keep)
 
 ##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where they are installed, duckdb and peewee
 bench-python: lib

@@ -3,7 +3,7 @@
 #
 # --tools only says by its status whether JDK 17 or later and a C compiler are there. The Kotlin layer is built if
 # KOTLIN names a folder with the jars of a Kotlin compiler, its standard library and the coroutines.
-# The library is CREALM_LIBRARY, or .build/release/libCRealm.so.
+# The library is CREALM_LIBRARY, or .build/release/libCRealm.so. JVM_BUILD names another folder than .build/jvm.
 set -eu
 cd "$(dirname "$0")/.."
 home=${JAVA_HOME:-$(dirname "$(dirname "$(readlink -f "$(command -v javac || echo /x/x/x)")")")}
@@ -16,7 +16,7 @@ fi
 [ "${1-}" != --tools ] || exit 0
 library=$(readlink -f "${CREALM_LIBRARY:-.build/release/libCRealm.so}" || true)
 [ -e "$library" ] || { echo "needed: the library (make lib), or CREALM_LIBRARY" >&2; exit 1; }
-out=$PWD/.build/jvm
+out=${JVM_BUILD:-$PWD/.build/jvm}
 system=$(uname -s | tr A-Z a-z)
 rm -rf "$out/classes" "$out/tests"
 mkdir -p "$out/classes" "$out/native" "$out/tests"

@@ -114,6 +114,7 @@ def all_parts(fixtures):
         parts["JVM"] = ["sh", "-c", "Scripts/jvm.sh test && Scripts/jvm.sh jar"]
     else:
         skipped.append("skipped: JVM (JDK 17 or later is not there)")
+    parts["all languages on one file (short)"] = [PYTHON, "Tests/Cross/run.py", "--seconds", option("CROSS_SECONDS", "8")]
     if found("Scripts/need.sh", "sqlite"):
         tests = ["bindings/python/tests/sql", "bindings/python/tests/test_sql.py", "-k", "not (duckdb or copies)"]
         parts["SQLite extension"] = [PYTHON, "-m", "pytest", "-q", *tests]

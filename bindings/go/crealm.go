@@ -201,7 +201,7 @@ func (db *DB) renew() error {
 }
 
 // Close closes the file. It waits for a running Update: do not call it in one. Views and loops that are running go on to
-// their end.
+// their end; listeners are told nothing more.
 func (db *DB) Close() error {
 	db.mutex.Lock()
 	if db.isClosed {
@@ -285,7 +285,11 @@ func (db *DB) takeTurns() {
 		if failed(C.go_run(db.scheduler, &didWork)) == nil && bool(didWork) {
 			_ = db.renew()
 		}
-		db.unlock()
+		<-db.lock
+		// In a goroutine of their own: a listener may close the database, which waits for this one.
+		if db.delivery.isDue() {
+			go db.delivery.run()
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -827,7 +828,7 @@ func TestNilPointersStillPanic(t *testing.T) {
 			}()
 			var none *Person
 			_ = db.Update(ctx, func(tx *crealm.Tx) error {
-				_, err := crealm.Create(tx, none)
+				_, err := crealm.Create(tx, &Person{Name: none.Name})
 				return err
 			})
 		}()
@@ -898,4 +899,184 @@ func TestGoroutinesShareATransaction(t *testing.T) {
 		return nil
 	})
 	late.Wait()
+}
+
+func TestValuesThatContainThemselvesAreRefused(t *testing.T) {
+	type Holder struct{ Any any }
+	db := open(t, crealm.Class[Holder]())
+	list := []any{nil}
+	list[0] = list
+	pairs := map[string]any{}
+	pairs["self"] = pairs
+	var pointing any
+	pointing = &pointing
+	type nested []nested
+	inside := nested{nil}
+	inside[0] = inside
+	for index, each := range []any{list, pairs, pointing, inside} {
+		err := db.Update(ctx, func(tx *crealm.Tx) error {
+			_, err := crealm.Create(tx, &Holder{each})
+			return err
+		})
+		if code(err) != 3018 {
+			t.Error(index, err)
+		}
+		if _, err := crealm.Query[Holder](db, "Any == $0", each).Count(); code(err) != 3018 {
+			t.Error(index, err)
+		}
+	}
+}
+
+func code(err error) int {
+	var found *crealm.Error
+	if errors.As(err, &found) {
+		return found.Code
+	}
+	return 0
+}
+
+func TestTimesBeyondTimeAreTimestamps(t *testing.T) {
+	for _, each := range []crealm.Timestamp{{Seconds: math.MaxInt64}, {Seconds: math.MaxInt64 - 62135596799}} {
+		if found, fits := each.Time(); fits {
+			t.Errorf("%v is %v", each, found)
+		}
+	}
+	last := crealm.Timestamp{Seconds: math.MaxInt64 - 62135596800, Nanoseconds: 999_999_999}
+	if found, fits := last.Time(); !fits || !found.After(time.Now()) {
+		t.Error(found, fits)
+	}
+}
+
+func TestTheSequenceOfCreateAllMayReadTheTransaction(t *testing.T) {
+	db := open(t, crealm.Class[Person]())
+	update(t, db, func(tx *crealm.Tx) error {
+		if _, err := crealm.Create(tx, &Person{ID: 1, Name: "Ann"}); err != nil {
+			return err
+		}
+		count, err := crealm.CreateAll(tx, func(yield func(*Person) bool) {
+			for index := range 600 {
+				ann := must(crealm.Find[Person](tx, 1))
+				if !yield(&Person{ID: int64(10 + index), Name: ann.Name}) {
+					return
+				}
+			}
+		}, crealm.Never)
+		if count != 600 {
+			t.Error(count)
+		}
+		return err
+	})
+	if count := must(crealm.Query[Person](db, "name == 'Ann'").Count()); count != 601 {
+		t.Error(count)
+	}
+}
+
+func TestNilIsRefused(t *testing.T) {
+	db := open(t, crealm.Class[Person]())
+	update(t, db, func(tx *crealm.Tx) error {
+		if _, err := crealm.Create[Person](tx, nil); code(err) != 3000 {
+			t.Error(err)
+		}
+		one := func(yield func(*Person) bool) { yield(nil) }
+		if _, err := crealm.CreateAll(tx, one, crealm.Never); code(err) != 3000 {
+			t.Error(err)
+		}
+		return nil
+	})
+	if _, err := crealm.Query[Person](db, "").Observe(nil); code(err) != 3000 {
+		t.Error(err)
+	}
+	update(t, db, func(tx *crealm.Tx) error {
+		ann := must(crealm.Create(tx, &Person{ID: 1}))
+		if err := tx.Collection(ann, "Tags").Insert(-1, "x"); code(err) != 3017 {
+			t.Error(err)
+		}
+		return nil
+	})
+}
+
+func TestNamesWithNULAreRefused(t *testing.T) {
+	db := open(t, crealm.Class[Person]())
+	update(t, db, func(tx *crealm.Tx) error {
+		_, err := crealm.Create(tx, &Person{ID: 1})
+		return err
+	})
+	if _, err := crealm.Query[Person](db, "").Observe(func(crealm.Change) {}, "name\x00"); code(err) != 3000 {
+		t.Error(err)
+	}
+	ann := must(crealm.FindLink[Person](db, 1))
+	if _, err := db.ObserveObject(ann, func(crealm.Change) {}, "name\x00"); code(err) != 3000 {
+		t.Error(err)
+	}
+}
+
+func TestStructsThatContradictThemselvesAreRefused(t *testing.T) {
+	type twice struct {
+		One, Other int64 `realm:"same"`
+	}
+	type keys struct {
+		One   int64 `realm:"one,pk"`
+		Other int64 `realm:"other,pk"`
+	}
+	type unreadable struct {
+		Text string `realm:"\xff"`
+	}
+	type listKey struct {
+		Tags []string `realm:",pk"`
+	}
+	for index, class := range []crealm.Option{
+		crealm.Class[twice](), crealm.Class[keys](), crealm.Class[unreadable](), crealm.Class[listKey](),
+	} {
+		db, err := crealm.Open(filepath.Join(t.TempDir(), "test.realm"), class)
+		if !errors.Is(err, crealm.ErrSchema) {
+			t.Error(index, err)
+		}
+		if db != nil {
+			db.Close()
+		}
+	}
+	type indexed struct {
+		Tags []string `realm:"tags,index"`
+	}
+	db := open(t, crealm.Class[indexed]())
+	property := db.Schema()[0].Properties[0]
+	if property.Collection != "list" || property.Type != "string" || !property.Indexed {
+		t.Errorf("%+v", property)
+	}
+}
+
+func TestAReadOnlyFileMayLackAClass(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "test.realm")
+	db := openAt(t, path, crealm.Class[Person]())
+	db.Close()
+	type Thing struct{ Number int64 }
+	db = openAt(t, path, crealm.ReadOnly(), crealm.Class[Person](), crealm.Class[Thing]())
+	if count := must(crealm.Query[Person](db, "").Count()); count != 0 {
+		t.Error(count)
+	}
+	if _, err := crealm.Query[Thing](db, "").Count(); !errors.Is(err, crealm.ErrNoSuchMember) {
+		t.Error(err)
+	}
+}
+
+func TestAListenerMayCloseTheDatabase(t *testing.T) {
+	for round := range 2 {
+		db := open(t, crealm.Class[Person]())
+		closed := make(chan error, 10)
+		must(crealm.Query[Person](db, "").Observe(func(crealm.Change) { closed <- db.Close() }))
+		if round == 1 {
+			_ = db.Update(ctx, func(tx *crealm.Tx) error {
+				_, err := crealm.Create(tx, &Person{ID: 1})
+				return err
+			})
+		}
+		select {
+		case err := <-closed:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("Close waits for the listener that calls it")
+		}
+	}
 }

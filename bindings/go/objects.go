@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"iter"
+	"math"
 	"reflect"
 	"sync"
 	"unsafe"
@@ -30,7 +31,7 @@ var encoders = sync.Pool{New: func() any { return &encoder{} }}
 
 func encode(schema *schema) *encoder {
 	e := encoders.Get().(*encoder)
-	e.bytes, e.schema = e.bytes[:0], schema
+	e.bytes, e.schema, e.depth = e.bytes[:0], schema, 0
 	return e
 }
 
@@ -46,6 +47,9 @@ func (e *encoder) raw() (*C.uint8_t, C.size_t) {
 
 // struct appends an object for go_create.
 func (e *encoder) newObject(bound *binding, from unsafe.Pointer) error {
+	if from == nil {
+		return refused(3000, "the pointer to the struct is nil")
+	}
 	key := bound.plan.primaryKey
 	if key < 0 {
 		e.kind(isNothing)
@@ -113,36 +117,43 @@ func CreateAll[T any](tx *Tx, objects iter.Seq[*T], mode UpdateMode) (int, error
 	next, stop := iter.Pull(objects)
 	defer stop()
 	for {
-		count := 0
-		err := tx.write(func(r reader) error {
-			bound, err := r.schema.binding(reflect.TypeFor[T]())
-			if err != nil {
-				return err
-			}
-			e := encode(r.schema)
-			defer e.release()
-			for count < batch && len(e.bytes) < 1<<20 {
-				object, more := next()
-				if !more {
-					break
-				}
-				if err := e.newObject(bound, unsafe.Pointer(object)); err != nil {
-					return err
-				}
-				count++
-			}
-			if count == 0 {
-				return nil
-			}
-			bytes, size := e.raw()
-			class := C.uint32_t(bound.class.key)
-			return failed(C.go_create(r.realm, class, C.int(mode), C.size_t(count), bytes, size, &links[0]))
-		})
+		count, err := createPage(tx, next, mode, links)
 		if err != nil || count == 0 {
 			return total, err
 		}
 		total += count
 	}
+}
+
+// createPage makes an object for each of the next structs, at most one for each link. The sequence may use the
+// transaction: it runs while no call of the library does.
+func createPage[T any](tx *Tx, next func() (*T, bool), mode UpdateMode, links []C.realm_link_t) (int, error) {
+	schema := tx.reader.schema
+	bound, err := schema.binding(reflect.TypeFor[T]())
+	if err != nil {
+		return 0, err
+	}
+	e := encode(schema)
+	defer e.release()
+	count := 0
+	for count < len(links) && len(e.bytes) < 1<<20 {
+		object, more := next()
+		if !more {
+			break
+		}
+		if err := e.newObject(bound, unsafe.Pointer(object)); err != nil {
+			return 0, err
+		}
+		count++
+	}
+	return count, tx.write(func(r reader) error {
+		if count == 0 {
+			return nil
+		}
+		bytes, size := e.raw()
+		class := C.uint32_t(bound.class.key)
+		return failed(C.go_create(r.realm, class, C.int(mode), C.size_t(count), bytes, size, &links[0]))
+	})
 }
 
 // Find reads the object with a primary key: ErrNotFound if there is none.
@@ -280,38 +291,65 @@ func Value(from Reader, link Address, property string) (found any, err error) {
 }
 
 // Read reads a property of an object into the type of a field: crealm.Read[int64](db, ann, "age").
-func Read[V any](from Reader, link Address, property string) (found V, err error) {
-	kind := reflect.TypeFor[V]()
-	field, err := fieldOf(kind)
-	if err != nil {
-		return found, err
-	}
+func Read[V any, L Address](from Reader, link L, property string) (found V, err error) {
 	r, err := from.begin()
 	if err != nil {
 		return found, err
 	}
 	defer from.finish(r)
-	address := link.Any()
-	where, err := r.locate(address, property)
+	return readProperty[V](r, link.Any(), property)
+}
+
+// readProperty reads the values that are read most often itself: nothing that it makes outlives it.
+func readProperty[V any](r reader, link AnyLink, property string) (found V, err error) {
+	where, err := r.locate(link, property)
+	if err != nil {
+		return found, err
+	}
+	if where.kind != 0 {
+		return readField[V](r, link, where, nil)
+	}
+	raw := C.go_get_one(r.realm, link.raw(), C.int64_t(where.key))
+	if raw.error != nil {
+		return found, failed(raw.error)
+	}
+	one := *(*value)(unsafe.Pointer(&raw.value))
+	switch into := any(&found).(type) {
+	case *int64:
+		if one.kind == isInt {
+			*into = one.int()
+			return found, nil
+		}
+	case *float64:
+		if one.kind == isDouble {
+			*into = math.Float64frombits(uint64(one.int()))
+			return found, nil
+		}
+	case *bool:
+		if one.kind == isBool {
+			*into = one.data[0] != 0
+			return found, nil
+		}
+	case *string:
+		if one.kind == isString {
+			*into, err = text(one.view())
+			return found, err
+		}
+	}
+	return readField[V](r, link, where, &one)
+}
+
+// readField reads a property of any type. one is its value if it is no collection.
+func readField[V any](r reader, link AnyLink, where *PropertyInfo, one *value) (found V, err error) {
+	kind := reflect.TypeFor[V]()
+	field, err := fieldOf(kind)
 	if err != nil {
 		return found, err
 	}
 	if where.Collection != field.wire.Collection {
-		return found, refused(3001, "%s.%s is no %v", r.schema.byKey[address.class].Name, property, kind)
+		return found, refused(3001, "%s.%s is no %v", r.schema.byKey[link.class].Name, where.Name, kind)
 	}
-	page := pages.Get().(*rowPage)
-	defer page.release()
-	page.cell = cell{reader: r, link: address, key: where.key}
-	if where.kind != 0 {
-		err = field.decode(&page.cell, nil, unsafe.Pointer(&found))
-		return found, err
-	}
-	page.grow(1)
-	key := (*C.int64_t)(unsafe.Pointer(&where.key))
-	if err := failed(C.go_get(r.realm, address.raw(), 1, key, rawValues(page.values))); err != nil {
-		return found, err
-	}
-	err = field.decode(&page.cell, &page.values[0], unsafe.Pointer(&found))
+	err = field.decode(&cell{reader: r, link: link, key: where.key}, one, unsafe.Pointer(&found))
 	return found, err
 }
 
@@ -441,6 +479,7 @@ type change struct {
 	name   string
 	value  any
 	has    bool
+	isLast bool // at is -1: behind the last element
 }
 
 func (c *Collection) change(given change) error {
@@ -449,7 +488,7 @@ func (c *Collection) change(given change) error {
 		if err != nil {
 			return err
 		}
-		if given.at < -1 || given.to < 0 {
+		if given.at < 0 && !given.isLast || given.to < 0 {
 			return refused(3017, "a position is negative")
 		}
 		e, path := encode(r.schema), encode(nil)
@@ -483,12 +522,12 @@ func (c *Collection) change(given change) error {
 
 // Append adds an element to a list.
 func (c *Collection) Append(given any) error {
-	return c.change(change{what: C.GO_INSERT, at: -1, value: given, has: true})
+	return c.change(change{what: C.GO_INSERT, at: -1, isLast: true, value: given, has: true})
 }
 
 // Insert inserts an element into a list; those from the position on move up by one.
 func (c *Collection) Insert(at int, given any) error {
-	return c.change(change{what: C.GO_INSERT, at: max(at, 0), value: given, has: true})
+	return c.change(change{what: C.GO_INSERT, at: at, value: given, has: true})
 }
 
 // Replace replaces an element of a list.

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"iter"
 	"runtime/cgo"
+	"strings"
 	"sync"
 	"unsafe"
 )
@@ -68,6 +69,13 @@ func (d *delivery) run() {
 	}
 }
 
+// isDue says whether listeners wait, and nobody runs them.
+func (d *delivery) isDue() bool {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return len(d.pending) > 0 && !d.isRunning
+}
+
 // wait waits until all listeners have run.
 func (d *delivery) wait() {
 	d.mutex.Lock()
@@ -92,6 +100,11 @@ type listener struct {
 
 func (l *listener) tell(change Change) {
 	l.db.delivery.add(func() {
+		select {
+		case <-l.db.done:
+			return
+		default:
+		}
 		l.mutex.Lock()
 		stopped := l.stopped
 		l.mutex.Unlock()
@@ -146,6 +159,9 @@ type register func(handle C.uintptr_t, token, watched *unsafe.Pointer) error
 
 // observe registers a listener by a function that has the realm.
 func (db *DB) observe(class *ClassInfo, function func(Change), register register) (func(), error) {
+	if function == nil {
+		return nil, refused(3000, "the function is nil")
+	}
 	if err := db.acquire(context.Background()); err != nil {
 		return nil, err
 	}
@@ -169,9 +185,12 @@ func (db *DB) observe(class *ClassInfo, function func(Change), register register
 }
 
 // cTexts are texts for the library. The second result frees them.
-func cTexts(texts []string) (**C.char, func()) {
+func cTexts(texts []string) (**C.char, func(), error) {
 	if len(texts) == 0 {
-		return nil, func() {}
+		return nil, func() {}, nil
+	}
+	if strings.IndexByte(strings.Join(texts, ""), 0) >= 0 {
+		return nil, nil, refused(3000, "the path of a property has a NUL in it")
 	}
 	array := (**C.char)(C.malloc(C.size_t(len(texts)) * C.size_t(unsafe.Sizeof(uintptr(0)))))
 	list := unsafe.Slice(array, len(texts))
@@ -183,7 +202,7 @@ func cTexts(texts []string) (**C.char, func()) {
 			C.free(unsafe.Pointer(text))
 		}
 		C.free(unsafe.Pointer(array))
-	}
+	}, nil
 }
 
 // Observe calls a function after each change of the rows, first with an empty change. paths names the properties that
@@ -196,6 +215,12 @@ func (r Rows) Observe(function func(Change), paths ...string) (stop func(), err 
 	}
 	return db.observe(nil, function, func(handle C.uintptr_t, token, watched *unsafe.Pointer) error {
 		on := reader{realm: db.realm, schema: db.schema}
+		array, free, err := cTexts(paths)
+		if err != nil {
+			cgo.Handle(handle).Delete()
+			return err
+		}
+		defer free()
 		p, err := r.prepare(on)
 		if err != nil {
 			cgo.Handle(handle).Delete()
@@ -208,8 +233,6 @@ func (r Rows) Observe(function func(Change), paths ...string) (stop func(), err 
 			return err
 		}
 		*watched = unsafe.Pointer(results)
-		array, free := cTexts(paths)
-		defer free()
 		key := C.uint32_t(0)
 		if p.target != nil {
 			key = C.uint32_t(p.target.key)
@@ -225,7 +248,11 @@ func (db *DB) ObserveObject(link Address, function func(Change), paths ...string
 		return nil, err
 	}
 	return db.observe(class, function, func(handle C.uintptr_t, token, watched *unsafe.Pointer) error {
-		array, free := cTexts(paths)
+		array, free, err := cTexts(paths)
+		if err != nil {
+			cgo.Handle(handle).Delete()
+			return err
+		}
 		defer free()
 		return failed(C.go_observe_object(db.realm, link.Any().raw(), array, C.size_t(len(paths)), handle, token, watched))
 	})

@@ -11,10 +11,12 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/cgo"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -189,6 +191,9 @@ func schemaJSON(classes []ClassInfo) any {
 				continue
 			}
 			settings := map[string]any{"type": property.Type, "optional": property.Optional, "indexed": true}
+			if property.Collection != "" {
+				settings["type"], settings["objectType"] = property.Collection, property.Type
+			}
 			if property.FullText {
 				settings["indexed"] = "full-text"
 			}
@@ -226,6 +231,9 @@ type binding struct {
 	plain []int64 // of those whose values are read together
 }
 
+// invalidClass is RLM_INVALID_CLASS_KEY.
+const invalidClass = 0x7fffffff
+
 func readSchema(realm *C.realm_t, config *config) (*schema, error) {
 	var text C.go_bytes
 	if err := failed(C.go_schema(realm, &text)); err != nil {
@@ -261,6 +269,9 @@ func readSchema(realm *C.realm_t, config *config) (*schema, error) {
 			return nil, err
 		}
 		class.key = uint32(key)
+		if key == invalidClass {
+			continue // The file is read only, and does not have a class that was declared.
+		}
 		for name, settings := range each.Properties {
 			property := PropertyInfo{Name: name, Type: settings.Type, Optional: settings.Optional}
 			if _, isCollection := collectionKinds[settings.Type]; isCollection {
@@ -323,7 +334,7 @@ func (s *schema) binding(kind reflect.Type) (*binding, error) {
 	if bound, found := s.bindings[kind]; found {
 		return bound, nil
 	}
-	return nil, refused(3020, "the database was opened without the class of %v: use crealm.Class", kind)
+	return nil, refused(3020, "the database was opened without the class of %v, or only reads a file that lacks it", kind)
 }
 
 func (s *schema) class(name string) (*ClassInfo, error) {
@@ -433,6 +444,12 @@ func makePlan(kind reflect.Type) (*plan, error) {
 		if words[0] != "" {
 			name = words[0]
 		}
+		if taken := slices.ContainsFunc(made.fields, func(other field) bool { return other.name == name }); taken {
+			return nil, refused(2016, "%v.%s: another field has the name %q", kind, each.Name, name)
+		}
+		if !utf8.ValidString(name) {
+			return nil, refused(2016, "%v.%s: the name %q is not UTF-8", kind, each.Name, name)
+		}
 		found := field{name: name, index: each.Index, offset: each.Offset, kind: each.Type}
 		found.wire = PropertyInfo{Name: name}
 		if err := found.complete(); err != nil {
@@ -441,6 +458,9 @@ func makePlan(kind reflect.Type) (*plan, error) {
 		for _, word := range words[1:] {
 			switch word {
 			case "pk":
+				if made.primaryKey >= 0 {
+					return nil, refused(2016, "%v.%s: the struct has another primary key", kind, each.Name)
+				}
 				made.primaryKey = len(made.fields)
 				made.class.PrimaryKey = name
 			case "index":
@@ -466,6 +486,9 @@ type Migration struct {
 
 // Rename gives a property of the new schema the values of one of the old schema.
 func (m *Migration) Rename(class, old, new string) error {
+	if strings.IndexByte(class+old+new, 0) >= 0 {
+		return refused(3000, "a name has a NUL in it")
+	}
 	texts := []*C.char{C.CString(class), C.CString(old), C.CString(new)}
 	for _, text := range texts {
 		defer C.free(unsafe.Pointer(text))

@@ -690,6 +690,12 @@ go_error go_get(const realm_t* realm, realm_link_t link, size_t count, const int
     return done(crealm_get_values(realm, &link, count, keys, values));
 }
 
+go_one go_get_one(const realm_t* realm, realm_link_t link, int64_t key) {
+    go_one one;
+    one.error = done(crealm_get_values(realm, &link, 1, &key, &one.value));
+    return one;
+}
+
 go_error go_read(const realm_t* realm, realm_link_t link, int64_t key, int kind, go_bytes* out) {
     realm_object_t* object = realm_get_object(realm, link.target_table, link.target);
     if (!object)

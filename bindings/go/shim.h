@@ -75,6 +75,14 @@ go_error go_delete(realm_t* realm, realm_link_t link);
 go_error go_find(const realm_t* realm, uint32_t class_key, const uint8_t* key, size_t size, realm_link_t* link,
                  bool* found, size_t count, const int64_t* keys, realm_value_t* values);
 go_error go_get(const realm_t* realm, realm_link_t link, size_t count, const int64_t* keys, realm_value_t* values);
+
+/* One value, and the error of its call: nothing of Go is needed for the result. */
+typedef struct go_one {
+    realm_value_t value;
+    go_error error;
+} go_one;
+
+go_one go_get_one(const realm_t* realm, realm_link_t link, int64_t key);
 go_error go_read(const realm_t* realm, realm_link_t link, int64_t key, int kind, go_bytes* value);
 
 /* Changes one element of a collection: place is an encoded list of positions and keys inside of a mixed property. */

@@ -156,9 +156,12 @@ func (v *value) time() Timestamp {
 	return Timestamp{Seconds: v.int(), Nanoseconds: *(*int32)(unsafe.Pointer(&v.data[8]))}
 }
 
+// latestSecond is the last that time.Time can express: it counts from the year 1.
+const latestSecond = math.MaxInt64 - 62135596800
+
 // Time is the same point in time; false if time.Time cannot express it.
 func (t Timestamp) Time() (time.Time, bool) {
-	if t.Seconds == math.MinInt64 && t.Nanoseconds < 0 {
+	if t.Seconds == math.MinInt64 && t.Nanoseconds < 0 || t.Seconds > latestSecond {
 		return time.Time{}, false
 	}
 	return time.Unix(t.Seconds, int64(t.Nanoseconds)).UTC(), true
@@ -301,7 +304,11 @@ func decodeBytes(raw C.go_bytes) (any, error) {
 type encoder struct {
 	bytes  []byte
 	schema *schema
+	depth  int // of calls of any: collections and pointers that contain themselves have no end
 }
+
+// mostDepth is more than collections may nest: the library refuses them with a better message.
+const mostDepth = 300
 
 func (e *encoder) kind(kind byte) {
 	e.bytes = append(e.bytes, kind)
@@ -382,6 +389,11 @@ func (e *encoder) link(link AnyLink) {
 // any encodes a value of a program. property is where it goes: it says which type a number gets, whether a
 // dictionary is an embedded object, and whether a list is a set; nil: a place for values of any type.
 func (e *encoder) any(given any, property *PropertyInfo) error {
+	if e.depth == mostDepth {
+		return refused(3018, "a collection or a pointer nests too deep, or contains itself")
+	}
+	e.depth++
+	defer func() { e.depth-- }()
 	kind := "mixed"
 	if property != nil {
 		kind = property.Type

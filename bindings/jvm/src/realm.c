@@ -145,6 +145,12 @@ static jbyteArray classes(JNIEnv* env, jclass type, jobject owner, jlong address
     if (!crealm.realm_get_class_keys(realm, keys, count, &found))
         fail(env);
     count = found < count ? found : count;
+    /* A realm that is read only may declare classes that the file does not have: they have no key. */
+    found = 0;
+    for (size_t index = 0; index < count; index++)
+        if (keys[index] != RLM_INVALID_CLASS_KEY)
+            keys[found++] = keys[index];
+    count = found;
     buffer_int(&buffer, (int64_t)count);
     for (size_t index = 0; index < count && !(*env)->ExceptionCheck(env); index++)
         write_class(env, &buffer, realm, keys[index]);

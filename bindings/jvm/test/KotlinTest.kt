@@ -4,6 +4,7 @@ import java.nio.file.Files
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.delay
 import kotlinx.coroutines.flow.first
 import kotlinx.coroutines.flow.map
 import kotlinx.coroutines.flow.take
@@ -113,8 +114,17 @@ private fun flows() = runBlocking {
     val failure = runCatching { realm.write { throw IllegalStateException("of a write") } }.exceptionOrNull()
     equal("of a write", failure?.message)
     equal(51, realm.read { query<Person>().size() })
+    val running = List(3) { async(Dispatchers.Default) { realm.observe<Person>().toList() } }
+    realm.observe<Person>().first()
+    delay(100)
     realm.close()
     equal(true, realm.realm.isClosed)
+    // The flows of a closed realm end, and its calls say so.
+    withTimeout(20_000) { running.awaitAll() }
+    fails(ErrorCode.CLOSED_REALM) { runBlocking { realm.write { } } }
+    fails(ErrorCode.CLOSED_REALM) { runBlocking { realm.read { } } }
+    fails(ErrorCode.CLOSED_REALM) { runBlocking { realm.observe<Person>().toList() } }
+    realm.close()
 }
 
 fun main() {

@@ -86,7 +86,7 @@ fn generate(found: &Struct) -> String {
              fn load(from: &{reference}<'_>) -> ::crealm::Result<Self> {{\
                  ::core::result::Result::Ok({name} {{ {loads} }})\
              }}\
-             fn store(&self, store: &mut ::crealm::private::Store<'_>) -> ::crealm::Result<()> {{\
+             fn store<'f>(&'f self, store: &mut ::crealm::private::Store<'_, 'f>) -> ::crealm::Result<()> {{\
                  {stores}\
                  ::core::result::Result::Ok(())\
              }}\

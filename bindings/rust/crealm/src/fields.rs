@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::marker::PhantomData;
 
 use crealm_sys as sys;
 
@@ -65,8 +66,9 @@ pub struct Place<'a> {
     pub(crate) key: i64,
 }
 
-/// Collects the values of an object that is being written, then writes the fields that need calls of their own.
-pub struct Store<'a> {
+/// Collects the values of an object that is being written, then writes the fields that need calls of their own. The
+/// values point into the fields, which live for `'f`.
+pub struct Store<'a, 'f> {
     pub(crate) binding: &'a Binding,
     pub(crate) index: &'a Index,
     pub(crate) keys: &'a mut Vec<i64>,
@@ -77,12 +79,13 @@ pub struct Store<'a> {
     pub(crate) needs_calls: bool,
     /// Not NULL in the second pass.
     pub(crate) object: *mut sys::realm_object_t,
+    pub(crate) fields: PhantomData<&'f ()>,
 }
 
-impl Store<'_> {
+impl<'f> Store<'_, 'f> {
     /// Takes the field with this number.
     #[inline]
-    pub fn field<F: Field>(&mut self, index: usize, is_primary_key: bool, field: &F) -> Result<()> {
+    pub fn field<F: Field>(&mut self, index: usize, is_primary_key: bool, field: &'f F) -> Result<()> {
         let key = self.binding.keys[index];
         match field.form() {
             Form::Value(_) if !self.object.is_null() => {}
@@ -121,6 +124,7 @@ pub(crate) fn store_embedded<T: RealmObject>(
         is_new: true,
         needs_calls: false,
         object: std::ptr::null_mut(),
+        fields: PhantomData,
     };
     value.store(&mut store)?;
     // SAFETY: the arrays have as many elements as the call is told; the values point into `value`.
@@ -631,11 +635,11 @@ unsafe impl<T: Element + 'static> Field for BTreeMap<String, T> {
 
 /// A computed property: the objects that link here through the property of their class that the attribute `origin`
 /// names. The field has no content of its own; a realm reads it as [`BacklinksRef`].
-pub struct Backlinks<T>(std::marker::PhantomData<fn() -> T>);
+pub struct Backlinks<T>(PhantomData<fn() -> T>);
 
 impl<T> Backlinks<T> {
     pub const fn new() -> Backlinks<T> {
-        Backlinks(std::marker::PhantomData)
+        Backlinks(PhantomData)
     }
 }
 

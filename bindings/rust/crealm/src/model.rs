@@ -63,9 +63,27 @@ pub trait RealmObject: Sized + 'static {
     #[doc(hidden)]
     fn load(from: &Self::Ref<'_>) -> Result<Self>;
 
-    /// Passes each field to the store.
+    /// Passes each field to the store, which points into them: not into something that is gone.
+    ///
+    /// ```compile_fail,E0716
+    /// # use crealm::private::{Row, Store};
+    /// # use crealm::{ClassInfo, RealmObject, Result};
+    /// # struct Mine;
+    /// # impl RealmObject for Mine {
+    /// #     type Ref<'r> = ();
+    /// #     const CLASS_NAME: &'static str = "Mine";
+    /// #     const PLAIN: &'static [bool] = &[true];
+    /// #     fn class() -> ClassInfo { ClassInfo::new("Mine", []) }
+    /// #     fn read<'r>(_: Row<'r, '_>) -> Result<()> { Ok(()) }
+    /// #     fn load(_: &()) -> Result<Mine> { Ok(Mine) }
+    /// fn store<'f>(&'f self, store: &mut Store<'_, 'f>) -> Result<()> {
+    ///     store.field(0, false, &String::from("gone"))
+    /// }
+    /// # }
+    /// # fn main() {}
+    /// ```
     #[doc(hidden)]
-    fn store(&self, store: &mut Store<'_>) -> Result<()>;
+    fn store<'f>(&'f self, store: &mut Store<'_, 'f>) -> Result<()>;
 }
 
 /// A type of embedded objects: those with `#[realm(embedded)]`.

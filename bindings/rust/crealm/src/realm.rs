@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use crealm_sys as sys;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::RealmObject;
 use crate::observe::{has_panicked, resume_panic};
 use crate::raw::{c_text, check, Handle};
@@ -21,6 +21,9 @@ use crate::reader::Reader;
 use crate::scheduler::Scheduler;
 use crate::schema::{bind, make_schema, Binder, ClassInfo, Index};
 use crate::write::Write;
+
+/// How long opening a file waits for a write of its own thread.
+const SELF_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Ten years.
 const NO_TIMEOUT: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
@@ -262,8 +265,32 @@ impl Realm {
         }
     }
 
-    /// Opens the realm for the calling thread.
+    /// The file, however its path is spelled.
+    fn identity(&self) -> PathBuf {
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let found = self.path.canonicalize().or_else(|_| {
+            let folder = parent.unwrap_or(Path::new(".")).canonicalize()?;
+            Ok::<_, std::io::Error>(self.path.file_name().map_or(folder.clone(), |name| folder.join(name)))
+        });
+        found.unwrap_or_else(|_| self.path.clone())
+    }
+
+    /// Opens the realm for the calling thread. In a write of this thread to the same file, the call fails with 2005 if
+    /// it would have to write, too: to make a class, for instance.
     pub fn open(&self) -> Result<Live> {
+        if is_writing(&self.identity()) {
+            // The first opening, which waits for the lock in vain, says whether the second one would wait for itself.
+            let mut trial = self.clone();
+            trial.lock_timeout = Some(SELF_TIMEOUT.min(self.lock_timeout.unwrap_or(SELF_TIMEOUT)));
+            match trial.open_anywhere() {
+                Err(error) if error.kind() == ErrorKind::TimedOut => return Err(writes_already()),
+                outcome => drop(outcome?),
+            }
+        }
+        self.open_anywhere()
+    }
+
+    fn open_anywhere(&self) -> Result<Live> {
         let config = self.config()?;
         let scheduler = Scheduler::new()?;
         let mut call = OpenCall { realm: self, outcome: None, panic: None };
@@ -288,7 +315,8 @@ impl Realm {
         };
         let index = Index::read(handle.get(), &self.binders)?;
         let reader = Reader::new(handle.get(), Arc::new(index));
-        Ok(Live { reader, scheduler, handle, realm: self.clone(), marker: PhantomData })
+        let (realm, identity) = (self.clone(), self.identity());
+        Ok(Live { reader, scheduler, handle, realm, identity, marker: PhantomData })
     }
 }
 
@@ -383,6 +411,15 @@ thread_local! {
     static WRITING: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
 }
 
+fn is_writing(file: &Path) -> bool {
+    WRITING.with(|files| files.borrow().iter().any(|other| other == file))
+}
+
+fn writes_already() -> Error {
+    let message = "this thread is in a write of this file already";
+    Error::refused(sys::RLM_ERR_WRONG_TRANSACTION_STATE as i32, message)
+}
+
 /// An open realm, which belongs to one thread. It shows one version of the file until it is told to move on, by
 /// [`refresh`](Live::refresh), [`turn`](Live::turn) or [`write`](Live::write). It has all methods of [`Reader`].
 ///
@@ -399,6 +436,7 @@ pub struct Live {
     scheduler: Scheduler,
     handle: Handle<sys::realm_t>,
     realm: Realm,
+    identity: PathBuf,
     marker: PhantomData<*mut ()>,
 }
 
@@ -419,13 +457,26 @@ impl Drop for Live {
     }
 }
 
-/// A write that is rolled back unless it is committed.
+/// A write that is rolled back unless it is committed. While it exists, its thread writes the file.
 struct Open<'a>(&'a Live);
+
+impl<'a> Open<'a> {
+    /// Listeners run before the write begins: a write of theirs to the same file is refused, too.
+    fn new(live: &'a Live) -> Result<Open<'a>> {
+        if is_writing(&live.identity) {
+            return Err(writes_already());
+        }
+        WRITING.with(|files| files.borrow_mut().push(live.identity.clone()));
+        let open = Open(live);
+        // SAFETY: the handle is valid.
+        check(unsafe { sys::realm_begin_write(live.handle.get()) }).map(|()| open)
+    }
+}
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        WRITING.with(|paths| {
-            paths.borrow_mut().pop();
+        WRITING.with(|files| {
+            files.borrow_mut().pop();
         });
         // SAFETY: the realm is valid. It writes no longer if it was committed, or a listener closed it.
         unsafe {
@@ -453,23 +504,13 @@ impl Live {
         &mut self,
         function: impl FnOnce(&mut Write<'_>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let path = &self.realm.path;
-        if WRITING.with(|paths| paths.borrow().contains(path)) {
-            let message = "this thread is in a write of this file already";
-            return Err(Error::refused(sys::RLM_ERR_WRONG_TRANSACTION_STATE as i32, message).into());
-        }
-        // SAFETY: the handle is valid.
-        let begun = check(unsafe { sys::realm_begin_write(self.handle.get()) });
-        if begun.is_err() || has_panicked() {
-            if begun.is_ok() {
-                // SAFETY: as above. The panic of the listener goes on below.
-                unsafe { sys::realm_rollback(self.handle.get()) };
-            }
+        let begun = Open::new(self);
+        if has_panicked() {
+            drop(begun);
             resume_panic();
-            return Err(begun.err().unwrap_or_else(|| Error::refused(0, "no write began")).into());
+            return Err(Error::refused(0, "no write began").into());
         }
-        WRITING.with(|paths| paths.borrow_mut().push(path.clone()));
-        let open = Open(self);
+        let open = begun?;
         let result = function(&mut Write::new(&self.reader))?;
         // SAFETY: the handle is valid.
         check(unsafe { sys::realm_commit(self.handle.get()) })?;

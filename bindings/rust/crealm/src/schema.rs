@@ -213,7 +213,8 @@ impl Index {
         unsafe {
             let mut keys = vec![0; sys::realm_get_num_classes(realm)];
             check(sys::realm_get_class_keys(realm, keys.as_mut_ptr(), keys.len(), std::ptr::null_mut()))?;
-            for key in keys {
+            // A realm that is read only may declare classes that the file does not have: they have no key.
+            for key in keys.into_iter().filter(|&key| key != sys::RLM_INVALID_CLASS_KEY) {
                 let mut raw: sys::realm_class_info_t = std::mem::zeroed();
                 check(sys::realm_get_class(realm, key, &mut raw))?;
                 let count = raw.num_properties + raw.num_computed_properties;
@@ -258,7 +259,8 @@ impl Index {
 
 #[cold]
 fn undeclared(name: &str) -> Error {
-    let message = format!("the realm was opened without the class {name:?}: declare it by Realm::class()");
+    let message =
+        format!("the realm was opened without the class {name:?}, or only reads a file that does not have it");
     Error::refused(sys::RLM_ERR_NO_SUCH_TABLE as i32, message)
 }
 

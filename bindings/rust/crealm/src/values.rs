@@ -176,7 +176,7 @@ impl AnyLink {
 
 /// A value of any type, with its content: what a property of type Mixed holds.
 ///
-/// The realm keeps `Set` in properties that are sets only: a Mixed property refuses it.
+/// A `Set` is what a property that is a set holds; in a property of type Mixed it becomes a list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     #[default]

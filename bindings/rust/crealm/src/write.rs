@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 use crealm_sys as sys;
 
@@ -85,6 +86,7 @@ impl<'a> Write<'a> {
             is_new: update == Update::Never,
             needs_calls: false,
             object: std::ptr::null_mut(),
+            fields: PhantomData,
         };
         object.store(&mut store)?;
         let (link, is_new) = create_raw(reader, binding.class, store.primary_key, update, store.keys, store.values)?;
@@ -117,6 +119,7 @@ impl<'a> Write<'a> {
             is_new: false,
             needs_calls: false,
             object: std::ptr::null_mut(),
+            fields: PhantomData,
         };
         object.store(&mut store)?;
         set_raw(reader, link.raw, store.keys, store.values)?;
@@ -227,16 +230,20 @@ impl<'a> Write<'a> {
         Ok(DictionaryMut { handle, target, reader: self.reader, marker: PhantomData })
     }
 
-    /// Runs a function whose changes are undone if it fails, while the write goes on.
+    /// Runs a function whose changes are undone if it fails or panics, while the write goes on.
     pub fn savepoint<R>(&mut self, function: impl FnOnce(&mut Write<'_>) -> Result<R>) -> Result<R> {
         let realm = self.reader.raw();
         let mut number = 0;
         check(unsafe { sys::crealm_begin_savepoint(realm, &mut number) })?;
-        match function(self) {
-            Ok(result) => check(unsafe { sys::crealm_release_savepoint(realm, number) }).map(|()| result),
-            Err(error) => {
+        match catch_unwind(AssertUnwindSafe(|| function(self))) {
+            Ok(Ok(result)) => check(unsafe { sys::crealm_release_savepoint(realm, number) }).map(|()| result),
+            Ok(Err(error)) => {
                 check(unsafe { sys::crealm_rollback_savepoint(realm, number) })?;
                 Err(error)
+            }
+            Err(panic) => {
+                unsafe { sys::crealm_rollback_savepoint(realm, number) };
+                resume_unwind(panic)
             }
         }
     }

@@ -41,9 +41,20 @@ public final class Decimal128 implements Comparable<Decimal128>, Serializable {
         return of(BigDecimal.valueOf(value));
     }
 
-    /** The number, rounded half to even to 34 digits. Fails with ArithmeticException beyond the exponents. */
+    /** The number. Fails with RANGE_ERROR if it has more than 34 digits, or lies beyond the exponents. */
     public static Decimal128 of(BigDecimal value) {
+        try {
+            return exact(value);
+        } catch (ArithmeticException error) {
+            throw new RealmException(ErrorCode.RANGE_ERROR, "the number does not fit into a Decimal128: " + value);
+        }
+    }
+
+    private static Decimal128 exact(BigDecimal value) {
         BigDecimal rounded = value.round(new MathContext(DIGITS, RoundingMode.HALF_EVEN));
+        if (rounded.compareTo(value) != 0) {
+            throw new ArithmeticException();
+        }
         BigInteger digits = rounded.unscaledValue().abs();
         long exponent = -(long) rounded.scale();
         while (exponent > HIGHEST && digits.signum() != 0 && digits.multiply(BigInteger.TEN).compareTo(LIMIT) < 0) {
@@ -54,28 +65,36 @@ public final class Decimal128 implements Comparable<Decimal128>, Serializable {
             exponent = Math.max(LOWEST, Math.min(HIGHEST, exponent));
         }
         if (exponent < LOWEST) {
-            BigDecimal fitting = rounded.setScale(-LOWEST, RoundingMode.HALF_EVEN);
+            BigDecimal fitting = rounded.setScale(-LOWEST, RoundingMode.UNNECESSARY);
             digits = fitting.unscaledValue().abs();
             exponent = LOWEST;
         }
         if (exponent > HIGHEST) {
-            throw new ArithmeticException("the number is too large for a Decimal128: " + value);
+            throw new ArithmeticException();
         }
         long top = digits.shiftRight(64).longValue() | exponent - LOWEST << 49;
         return new Decimal128(rounded.signum() < 0 ? top | SIGN : top, digits.longValue());
     }
 
-    /** A number as BigDecimal writes it; or NaN, Infinity, -Infinity. */
+    /** A number as BigDecimal writes it; or NaN, Infinity, -Infinity. Fails as of() does, or with INVALID_ARGUMENT. */
     public static Decimal128 parse(String text) {
         return switch (text) {
             case "NaN" -> NaN;
             case "Infinity", "+Infinity", "Inf" -> POSITIVE_INFINITY;
             case "-Infinity", "-Inf" -> NEGATIVE_INFINITY;
             default -> {
-                Decimal128 parsed = of(new BigDecimal(text));
+                Decimal128 parsed = of(number(text));
                 yield text.startsWith("-") ? new Decimal128(parsed.high | SIGN, parsed.low) : parsed;
             }
         };
+    }
+
+    private static BigDecimal number(String text) {
+        try {
+            return new BigDecimal(text);
+        } catch (NumberFormatException error) {
+            throw new RealmException(ErrorCode.INVALID_ARGUMENT, "the text is no number: " + text);
+        }
     }
 
     public long high() {

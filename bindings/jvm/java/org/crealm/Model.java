@@ -331,6 +331,9 @@ final class Model<T> {
     private Class<?> element(Type generic, String property) {
         if (generic instanceof ParameterizedType parameterized) {
             Type[] arguments = parameterized.getActualTypeArguments();
+            if (arguments.length == 2 && arguments[0] != String.class) {
+                throw invalid("has the dictionary " + property + " whose keys are no strings");
+            }
             Type last = arguments[arguments.length - 1];
             if (last instanceof WildcardType wildcard) {
                 last = wildcard.getUpperBounds()[0];

@@ -38,13 +38,16 @@ public final class Realm implements AutoCloseable {
     private final Map<Class<?>, Bound<?>> bounds = new ConcurrentHashMap<>();
     private final boolean frozen;
     private final Guard closing;
+    /** The file; null for a frozen realm, and for one of a callback. */
+    private final String file;
     private volatile Classes classes;
 
     /** The classes of a realm at some moment. */
     private record Classes(Map<String, ClassSchema> byName, Map<Integer, ClassSchema> byKey) {}
 
-    Realm(Handle handle, Handle config, Handle scheduler, boolean serial, Turns turns) {
+    Realm(Handle handle, Handle config, Handle scheduler, boolean serial, Turns turns, String file) {
         this.handle = handle;
+        this.file = file;
         this.config = config;
         this.scheduler = scheduler;
         this.turns = turns;
@@ -68,6 +71,7 @@ public final class Realm implements AutoCloseable {
         this.scheduler = null;
         this.turns = null;
         this.migrationSchema = migrationSchema;
+        this.file = null;
         this.frozen = false;
         this.closing = Guard.confined();
     }
@@ -223,6 +227,18 @@ public final class Realm implements AutoCloseable {
 
     /** The same for an action with a result. */
     public <T> T write(Supplier<T> action) {
+        if (file == null) {
+            return writeNow(action);
+        }
+        Writes.begin(file);
+        try {
+            return writeNow(action);
+        } finally {
+            Writes.end();
+        }
+    }
+
+    private <T> T writeNow(Supplier<T> action) {
         beginWrite();
         boolean done = false;
         try {
@@ -503,17 +519,20 @@ public final class Realm implements AutoCloseable {
 
     /** Runs the listeners that are due; waits for the next ones, at most for a time. Returns whether any work ran. */
     public boolean waitForChanges(Duration time) {
-        return Calls.schedulerRun(scheduler, (int) Math.min(time.toMillis(), Integer.MAX_VALUE));
+        Duration longest = Duration.ofMillis(Integer.MAX_VALUE);
+        Duration most = time.isNegative() ? Duration.ZERO : time.compareTo(longest) > 0 ? longest : time;
+        return Calls.schedulerRun(scheduler, (int) most.toMillis());
     }
 
     /** Tells of each version that the realm moves to. */
     public Subscription observe(Consumer<Realm> listener) {
+        Subscription.require(listener);
         return Subscription.begin(this, (numbers, keys) -> listener.accept(this));
     }
 
     /** A realm of the version that is read now, which never changes, for all threads. It is closed for itself. */
     public Realm freeze() {
-        return new Realm(Calls.freeze(handle), config, null, false, null);
+        return new Realm(Calls.freeze(handle), config, null, false, null, null);
     }
 
     public boolean isFrozen() {

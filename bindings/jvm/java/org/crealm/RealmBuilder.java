@@ -10,6 +10,9 @@ import java.util.function.Consumer;
 
 /** How to open a file: made by {@link Realm#builder}. One builder may open several realms. */
 public final class RealmBuilder {
+    /** How long an opening waits for a write of its own thread, in milliseconds. */
+    private static final long SELF_TIMEOUT = 100;
+
     /** How a new encrypted file is sealed. */
     public enum Cipher {
         XCHACHA20_POLY1305,
@@ -198,14 +201,39 @@ public final class RealmBuilder {
         return this;
     }
 
-    /** Opens or creates the file. */
+    /**
+     * Opens or creates the file. In a write of the same thread to the same file, this fails with WRONG_TRANSACTION_STATE
+     * if opening would have to write, too: to make a class, for instance.
+     */
     public Realm open() {
+        String file = Writes.file(path);
+        if (Writes.isWriting(file)) {
+            tryOpening();
+        }
         OpenCallbacks callbacks = new OpenCallbacks();
         Handle config = configuration(callbacks);
         Realm.Turns turns = executor == null ? null : new Realm.Turns(executor);
         Handle scheduler = serial ? Handle.owning(Native.serialScheduler(turns)) : Calls.schedulerMakeDefault();
         Calls.configSetScheduler(config, scheduler);
-        return new Realm(Calls.open(config), config, scheduler, serial, turns);
+        return new Realm(Calls.open(config), config, scheduler, serial, turns, file);
+    }
+
+    /** Finds out whether opening would wait for a write of this thread. */
+    private void tryOpening() {
+        Handle config = configuration(null);
+        Handle scheduler = Handle.owning(Native.serialScheduler(null));
+        Calls.configSetScheduler(config, scheduler);
+        Calls.configSetLockTimeout(config, SELF_TIMEOUT);
+        try {
+            Handle trial = Calls.open(config);
+            Calls.close(trial);
+            trial.release();
+        } catch (RealmException error) {
+            throw error.code() == ErrorCode.TIMED_OUT ? Writes.already() : error;
+        } finally {
+            config.release();
+            scheduler.release();
+        }
     }
 
     /** The builder as a configuration of the C API. callbacks: receives its functions; null: none of them counts. */

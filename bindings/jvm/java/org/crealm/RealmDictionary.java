@@ -173,6 +173,7 @@ public final class RealmDictionary<E> extends AbstractMap<String, E> {
     /** Tells of changes, by key; as {@link Results#observe}. */
     public Subscription observe(BiConsumer<? super RealmDictionary<E>, DictionaryChanges> listener,
             String... keyPaths) {
+        Subscription.require(listener);
         Handle subject = Handle.owning(Native.cloneHandle(handle, handle.address()));
         return Subscription.begin(realm, subject, Native.DICTIONARY, realm.targetOf(property), keyPaths,
                 (numbers, keys) -> listener.accept(this, new DictionaryChanges(numbers, keys)));

@@ -192,6 +192,7 @@ public final class RealmList<E> extends AbstractList<E> implements RandomAccess 
 
     /** Tells of changes; as {@link Results#observe}. */
     public Subscription observe(BiConsumer<? super RealmList<E>, CollectionChanges> listener, String... keyPaths) {
+        Subscription.require(listener);
         Handle subject = Handle.owning(Native.cloneHandle(handle, handle.address()));
         return Subscription.begin(realm, subject, Native.LIST, realm.targetOf(property), keyPaths,
                 (numbers, keys) -> listener.accept(this, new CollectionChanges(numbers)));

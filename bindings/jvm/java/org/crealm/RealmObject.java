@@ -270,6 +270,7 @@ public class RealmObject {
      * @param keyPaths names of properties; without any, all of them
      */
     public final Subscription observe(BiConsumer<? super RealmObject, ObjectChanges> listener, String... keyPaths) {
+        Subscription.require(listener);
         Handle subject = Handle.owning(Native.objectHandle(realm.handle, realm.handle.address(), info.key, key));
         return Subscription.begin(realm, subject, Native.OBJECT, info, keyPaths,
                 (numbers, keys) -> listener.accept(this, new ObjectChanges(info, numbers)));

@@ -119,6 +119,7 @@ public final class RealmSet<E> extends AbstractSet<E> {
 
     /** Tells of changes; as {@link Results#observe}. */
     public Subscription observe(BiConsumer<? super RealmSet<E>, CollectionChanges> listener, String... keyPaths) {
+        Subscription.require(listener);
         Handle subject = Handle.owning(Native.cloneHandle(handle, handle.address()));
         return Subscription.begin(realm, subject, Native.SET, realm.targetOf(property), keyPaths,
                 (numbers, keys) -> listener.accept(this, new CollectionChanges(numbers)));

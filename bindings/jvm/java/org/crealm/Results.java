@@ -212,6 +212,7 @@ public final class Results<T> implements Iterable<T> {
      * @param keyPaths names of properties whose changes count, such as "name" or "dogs.age"; without any, all of them
      */
     public Subscription observe(BiConsumer<? super Results<T>, CollectionChanges> listener, String... keyPaths) {
+        Subscription.require(listener);
         // A handle of its own: callbacks end with their handle.
         Handle subject = Handle.owning(Native.cloneHandle(handle, handle.address()));
         return Subscription.begin(realm, subject, Native.RESULTS, info, keyPaths,

@@ -162,7 +162,12 @@ final class Storing {
         }
         Map<Object, Object> pairs = value == null ? Map.of() : new LinkedHashMap<>((Map<Object, Object>) value);
         dictionary.clear();
-        pairs.forEach((name, element) -> ((RealmDictionary<Object>) dictionary).insert((String) name, element, this));
+        pairs.forEach((name, element) -> {
+            if (!(name instanceof String key)) {
+                throw new RealmException(ErrorCode.PROPERTY_TYPE_MISMATCH, "the keys of a dictionary are strings");
+            }
+            ((RealmDictionary<Object>) dictionary).insert(key, element, this);
+        });
     }
 
     private static Collection<?> elements(Object value) {

@@ -32,6 +32,13 @@ public final class Subscription implements AutoCloseable {
         return new Subscription(realm, token, subject);
     }
 
+    /** Fails if there is no listener. */
+    static void require(Object listener) {
+        if (listener == null) {
+            throw new RealmException(ErrorCode.INVALID_ARGUMENT, "the listener is null");
+        }
+    }
+
     /** Ends the calls of the listener. Closing again does nothing. */
     @Override
     public void close() {

@@ -1,6 +1,8 @@
 //! Errors: their numbers, and that nothing is half done after them.
 
+use std::cell::RefCell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::rc::Rc;
 
 use crealm::{args, Error, ErrorKind, Link, Realm, RealmObject};
 
@@ -78,6 +80,86 @@ fn a_second_write_of_the_same_thread_is_refused() {
     })
     .unwrap();
     other.write(|_| Ok(())).unwrap();
+}
+
+#[test]
+fn a_second_write_is_refused_however_the_path_is_spelled() {
+    let folder = Folder::make();
+    let mut live = open(&folder);
+    let mut dotted = people(&folder.file("./p.realm")).open().unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(folder.file("p.realm"), folder.file("link.realm")).unwrap();
+    #[cfg(unix)]
+    let mut linked = people(&folder.file("link.realm")).open().unwrap();
+    live.write(|_| {
+        assert_eq!(dotted.write(|_| Ok(())).unwrap_err().code(), 2005);
+        #[cfg(unix)]
+        assert_eq!(linked.write(|_| Ok(())).unwrap_err().code(), 2005);
+        Ok(())
+    })
+    .unwrap();
+    dotted.write(|_| Ok(())).unwrap();
+}
+
+#[test]
+fn opening_in_a_write_is_refused_if_it_writes() {
+    #[derive(RealmObject)]
+    struct Thing {
+        number: i64,
+    }
+    let folder = Folder::make();
+    let mut live = open(&folder);
+    live.write(|tx| {
+        tx.create(&Person::named(1, "Ann", 1))?;
+        assert!(open(&folder).all::<Person>()?.is_empty()?);
+        let error = people(&folder.file("p.realm")).class::<Thing>().open().unwrap_err();
+        assert_eq!(error.code(), 2005);
+        Ok(())
+    })
+    .unwrap();
+    let wider = people(&folder.file("p.realm")).class::<Thing>().open().unwrap();
+    assert!(wider.all::<Thing>().unwrap().is_empty().unwrap());
+}
+
+#[test]
+fn a_write_of_a_listener_that_a_write_of_the_same_file_runs_is_refused() {
+    let folder = Folder::make();
+    let mut live = open(&folder);
+    let mut other = open(&folder);
+    let outcomes = Rc::new(RefCell::new(Vec::new()));
+    let kept = outcomes.clone();
+    let subscription = live
+        .all::<Person>()
+        .unwrap()
+        .observe(move |_| kept.borrow_mut().push(other.write(|_| Ok(())).map_err(|error| error.code())))
+        .unwrap();
+    live.write(|tx| tx.create(&Person::named(1, "Ann", 1))).unwrap();
+    live.write(|tx| tx.create(&Person::named(2, "Bob", 1))).unwrap();
+    drop(subscription);
+    assert!(outcomes.borrow().contains(&Err(2005)), "{outcomes:?}");
+    assert_eq!(live.all::<Person>().unwrap().len().unwrap(), 2);
+}
+
+#[test]
+fn a_savepoint_whose_function_panics_is_undone() {
+    let folder = Folder::make();
+    let mut live = open(&folder);
+    live.write(|tx| {
+        tx.create(&Person::named(1, "Ann", 1))?;
+        let panic = catch_unwind(AssertUnwindSafe(|| {
+            tx.savepoint(|inner| {
+                inner.create(&Person::named(2, "Bob", 1))?;
+                panic!("stop");
+                #[allow(unreachable_code)]
+                Ok(())
+            })
+        }));
+        assert!(panic.is_err());
+        assert_eq!(tx.all::<Person>()?.len()?, 1);
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(live.all::<Person>().unwrap().len().unwrap(), 1);
 }
 
 #[test]

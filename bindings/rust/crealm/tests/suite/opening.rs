@@ -116,6 +116,21 @@ fn a_realm_in_memory_is_gone_when_it_is_closed() {
 }
 
 #[test]
+fn a_read_only_realm_may_declare_classes_that_the_file_lacks() {
+    #[derive(RealmObject)]
+    struct Thing {
+        number: i64,
+    }
+    let folder = Folder::make();
+    let path = folder.file("p.realm");
+    people(&path).open().unwrap().write(|tx| tx.create(&Person::named(1, "Ann", 1))).unwrap();
+    let live = people(&path).class::<Thing>().read_only().open().unwrap();
+    assert_eq!(live.all::<Person>().unwrap().len().unwrap(), 1);
+    assert_eq!(live.all::<Thing>().err().unwrap().code(), 3020);
+    assert_eq!(live.class("Thing").unwrap_err().code(), 3020);
+}
+
+#[test]
 fn a_read_only_realm_refuses_writes() {
     let folder = Folder::make();
     let realm = people(&folder.file("p.realm"));

@@ -1,6 +1,7 @@
 package org.crealm.conformance;
 
 import java.math.BigDecimal;
+import java.math.MathContext;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -65,7 +66,8 @@ final class Given {
     }
 
     private static Decimal128 decimal(double number) {
-        return Double.isFinite(number) ? Decimal128.of(new BigDecimal(number)) : Decimal128.parse("" + number);
+        return Double.isFinite(number)
+                ? Decimal128.of(new BigDecimal(number, MathContext.DECIMAL128)) : Decimal128.parse("" + number);
     }
 
     /** Whether what was read is what a step gives. */

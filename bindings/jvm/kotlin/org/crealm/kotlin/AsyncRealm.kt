@@ -1,12 +1,18 @@
 package org.crealm.kotlin
 
+import java.util.concurrent.ConcurrentHashMap
 import java.util.concurrent.Executors
+import java.util.concurrent.RejectedExecutionException
 import kotlin.reflect.KClass
+import kotlinx.coroutines.CancellationException
 import kotlinx.coroutines.CoroutineDispatcher
 import kotlinx.coroutines.ExecutorCoroutineDispatcher
 import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.channels.Channel
+import kotlinx.coroutines.channels.ProducerScope
 import kotlinx.coroutines.channels.awaitClose
+import kotlinx.coroutines.currentCoroutineContext
+import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.flow.Flow
 import kotlinx.coroutines.flow.buffer
 import kotlinx.coroutines.flow.callbackFlow
@@ -14,9 +20,11 @@ import kotlinx.coroutines.flow.flowOn
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.withContext
 import org.crealm.CollectionChanges
+import org.crealm.ErrorCode
 import org.crealm.ObjectChanges
 import org.crealm.Realm
 import org.crealm.RealmBuilder
+import org.crealm.RealmException
 import org.crealm.RealmObject
 import org.crealm.Results
 
@@ -36,13 +44,32 @@ class AsyncRealm private constructor(
 ) {
     val dispatcher: CoroutineDispatcher get() = owned
 
-    /** Runs a block in a write transaction. */
-    suspend fun <R> write(block: Realm.() -> R): R = withContext(owned) { realm.writeBlocking(block) }
+    /** The flows that are collected. They end when the realm is closed. */
+    private val flows: MutableSet<ProducerScope<*>> = ConcurrentHashMap.newKeySet()
 
-    /** Runs a block that reads. Live objects may be used in such blocks only. */
-    suspend fun <R> read(block: Realm.() -> R): R = withContext(owned) { realm.block() }
+    /** Runs a block in a write transaction. Fails with CLOSED_REALM after [close]. */
+    suspend fun <R> write(block: Realm.() -> R): R = run { realm.writeBlocking(block) }
 
-    /** The rows of a query, now and after each change. A collector that is slow gets all changes, later. */
+    /** Runs a block that reads. Live objects may be used in such blocks only. Fails with CLOSED_REALM after [close]. */
+    suspend fun <R> read(block: Realm.() -> R): R = run { realm.block() }
+
+    private suspend fun <R> run(block: () -> R): R {
+        try {
+            return withContext(owned) { block() }
+        } catch (error: CancellationException) {
+            // A dispatcher that has ended cancels its tasks, as if the caller had been cancelled.
+            currentCoroutineContext().ensureActive()
+            if (realm.isClosed) {
+                throw RealmException(ErrorCode.CLOSED_REALM, "Cannot access realm that has been closed.")
+            }
+            throw error
+        }
+    }
+
+    /**
+     * The rows of a query, now and after each change, until the realm is closed. A collector that is slow gets all
+     * changes, later.
+     */
     inline fun <reified T : Any> observe(
         condition: String = "TRUEPREDICATE",
         vararg arguments: Any?,
@@ -56,8 +83,7 @@ class AsyncRealm private constructor(
                 { results, changes -> trySend(ResultsChange(results.`in`(realm.freeze()), changes)) },
                 *keyPaths.toTypedArray(),
             )
-            realm.refresh()
-            awaitClose { close(subscription) }
+            begin(subscription)
         }.buffer(Channel.UNLIMITED).flowOn(owned)
 
     /** An object that a block finds, now and after each change, until it is deleted. */
@@ -69,20 +95,41 @@ class AsyncRealm private constructor(
                     channel.close()
                 }
             })
-            realm.refresh()
-            awaitClose { close(subscription) }
+            begin(subscription)
         }.buffer(Channel.UNLIMITED).flowOn(owned)
 
-    /** A flow ends on any thread; its subscription ends on the realm's. */
-    private fun close(subscription: AutoCloseable) {
-        if (!realm.isClosed) {
-            owned.executor.execute(subscription::close)
+    /** Sends what is there now, and suspends until the flow ends. */
+    private suspend fun ProducerScope<*>.begin(subscription: AutoCloseable) {
+        flows.add(this)
+        realm.refresh()
+        awaitClose {
+            flows.remove(this)
+            close(subscription)
         }
     }
 
-    /** Closes the realm, and ends its dispatcher. */
+    /** A flow ends on any thread; its subscription ends on the realm's, or with the realm. */
+    private fun close(subscription: AutoCloseable) {
+        try {
+            owned.executor.execute(subscription::close)
+        } catch (_: RejectedExecutionException) {
+            // The realm was closed.
+        }
+    }
+
+    /** Closes the realm, and ends its flows and its dispatcher. Closing again does nothing. */
     suspend fun close() {
-        withContext(owned) { realm.close() }
+        try {
+            withContext(owned) {
+                realm.close()
+                flows.forEach { it.channel.close() }
+            }
+        } catch (error: CancellationException) {
+            currentCoroutineContext().ensureActive()
+            if (!realm.isClosed) {
+                throw error
+            }
+        }
         owned.close()
     }
 

@@ -19,6 +19,7 @@ import org.crealm.PropertyType;
 import org.crealm.Realm;
 import org.crealm.RealmBuilder;
 import org.crealm.RealmObject;
+import org.crealm.test.Models.Node;
 import org.crealm.test.Models.Owner;
 import org.crealm.test.Models.Person;
 import org.crealm.test.Run.Test;
@@ -270,5 +271,16 @@ final class FilesTest {
                 throw new IllegalStateException();
             }).open();
         });
+    }
+
+    @Test
+    void aReadOnlyRealmMayDeclareClassesThatTheFileLacks() {
+        String path = file();
+        Realm.open(path, Person.class).close();
+        try (Realm realm = Realm.builder(path).schema(Person.class, Node.class).readOnly().open()) {
+            equal(0, realm.all(Person.class).size());
+            fails(ErrorCode.NO_SUCH_TABLE, () -> realm.all(Node.class));
+            fails(ErrorCode.NO_SUCH_TABLE, () -> realm.schema("Node"));
+        }
     }
 }

@@ -38,6 +38,9 @@ final class HostileTest {
     record Raw(@PrimaryKey long id, List list) {}
 
     @RealmClass
+    record NumberKeys(@PrimaryKey long id, Map<Integer, String> names) {}
+
+    @RealmClass
     static class NoConstructor {
         long id;
 
@@ -58,7 +61,7 @@ final class HostileTest {
     @Test
     void modelsThatCannotBeStoredAreRefused() {
         for (Class<?> type : List.of(NoProperties.class, TwoKeys.class, Unknown.class, Raw.class,
-                NoConstructor.class)) {
+                NumberKeys.class, NoConstructor.class)) {
             fails(ErrorCode.SCHEMA_VALIDATION_FAILED, () -> Realm.open(file(), type));
         }
         fails(ErrorCode.INVALID_ARGUMENT, () -> Realm.open(file(), Plain.class));
@@ -104,6 +107,7 @@ final class HostileTest {
             fails(ErrorCode.PROPERTY_TYPE_MISMATCH, () -> ann.set("tags", "no collection"));
             fails(ErrorCode.PROPERTY_TYPE_MISMATCH, () -> ann.set("scores", List.of()));
             fails(ErrorCode.PROPERTY_TYPE_MISMATCH, () -> node.set("any", new Thread()));
+            fails(ErrorCode.PROPERTY_TYPE_MISMATCH, () -> node.set("any", Map.of(1, "a key that is no text")));
             fails(ErrorCode.MODIFY_PRIMARY_KEY, () -> ann.set("id", 7));
             realm.rollback();
             fails(ErrorCode.OBJECT_TYPE_MISMATCH, () -> ann.as(Dog.class));
@@ -146,7 +150,7 @@ final class HostileTest {
     }
 
     @Test
-    void decimalsRoundAndOrder() {
+    void decimalsAreExactAndOrdered() {
         Random random = new Random(1);
         for (int round = 0; round < 2000; round++) {
             BigDecimal value = new BigDecimal(new java.math.BigInteger(random.nextInt(112) + 1, random),
@@ -165,7 +169,14 @@ final class HostileTest {
         equal(0, Decimal128.parse("2.0").compareTo(Decimal128.of(2)));
         equal(new BigDecimal("9.999999999999999999999999999999999E6144"),
                 Decimal128.parse("9999999999999999999999999999999999E6111").bigDecimalValue());
-        Run.throwing(ArithmeticException.class, () -> Decimal128.parse("1E6200"));
+        for (String beyond : List.of("1E6200", "12345678901234567890123456789012345", "1E-6177", "-1.5E-6176")) {
+            fails(ErrorCode.RANGE_ERROR, () -> Decimal128.parse(beyond));
+            fails(ErrorCode.RANGE_ERROR, () -> Decimal128.of(new BigDecimal(beyond)));
+        }
+        equal(new BigDecimal("1E-6176"), Decimal128.parse("10E-6177").bigDecimalValue());
+        for (String malformed : List.of("", "x", " 1", "1e", "1_0", "-inf")) {
+            fails(ErrorCode.INVALID_ARGUMENT, () -> Decimal128.parse(malformed));
+        }
         Run.throwing(ArithmeticException.class, Decimal128.NaN::bigDecimalValue);
         ObjectId id = new ObjectId("0123456789abcdef01234567");
         equal(id, new ObjectId(id.toByteArray()));

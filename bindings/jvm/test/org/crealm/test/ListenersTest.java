@@ -230,4 +230,33 @@ final class ListenersTest {
             equal(2, calls.get());
         }
     }
+
+    @Test
+    void listenersAreNoNull() {
+        try (Realm realm = Realm.open(file(), Person.class)) {
+            fails(ErrorCode.INVALID_ARGUMENT, () -> realm.observe(null));
+            fails(ErrorCode.INVALID_ARGUMENT, () -> realm.all(Person.class).observe(null));
+        }
+    }
+
+    @Test
+    void waitingEndsAlsoForTimesThatAreNone() {
+        String path = file();
+        try (Realm realm = Realm.open(path, Person.class)) {
+            realm.refresh();
+            while (realm.waitForChanges(Duration.ZERO)) { }
+            equal(false, realm.waitForChanges(Duration.ofSeconds(-5)));
+            equal(false, realm.waitForChanges(Duration.ofSeconds(Long.MIN_VALUE)));
+            Thread waker = new Thread(() -> {
+                try (Realm other = Realm.open(path, Person.class)) {
+                    Thread.sleep(50);
+                    other.write(() -> other.create(new Person(1, "Ann", 31)));
+                } catch (InterruptedException error) {
+                    throw new AssertionError(error);
+                }
+            });
+            waker.start();
+            equal(true, realm.waitForChanges(Duration.ofSeconds(Long.MAX_VALUE)));
+        }
+    }
 }

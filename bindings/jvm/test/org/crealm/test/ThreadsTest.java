@@ -19,6 +19,7 @@ import org.crealm.Realm;
 import org.crealm.Results;
 import org.crealm.Subscription;
 import org.crealm.test.Models.LivePerson;
+import org.crealm.test.Models.Node;
 import org.crealm.test.Models.Person;
 import org.crealm.test.Run.Test;
 
@@ -167,6 +168,27 @@ final class ThreadsTest {
             }
             executor.shutdown();
             equal(1000, realm.all(Person.class).size());
+        }
+    }
+
+    @Test
+    void aSecondWriteOfAThreadIsRefused() {
+        String path = file();
+        try (Realm one = Realm.builder(path).schema(Person.class).serial().open();
+                Realm other = Realm.builder(path.replaceFirst("/([^/]*)$", "/./$1")).schema(Person.class).serial().open();
+                Realm confined = Realm.open(path, Person.class)) {
+            one.write(() -> {
+                fails(ErrorCode.WRONG_TRANSACTION_STATE, () -> one.write(() -> { }));
+                fails(ErrorCode.WRONG_TRANSACTION_STATE, () -> other.write(() -> { }));
+                fails(ErrorCode.WRONG_TRANSACTION_STATE, () -> confined.write(() -> { }));
+                fails(ErrorCode.WRONG_TRANSACTION_STATE,
+                        () -> Realm.builder(path).schema(Person.class, Node.class).serial().open());
+                Realm.builder(path).schema(Person.class).serial().open().close();
+                one.create(new Person(1, "Ann", 31));
+            });
+            other.write(() -> other.create(new Person(2, "Bob", 29)));
+            confined.refresh();
+            equal(2, confined.all(Person.class).size());
         }
     }
 }
