@@ -228,8 +228,8 @@ class Sync:
                 self._db.refresh()
             return outcome
         transport = transport_for(hub, **options)
+        steps = self._steps(most_requests, progress)
         try:
-            steps = self._steps(most_requests, progress)
             request = next(steps, None)
             while request is not None:
                 reply = await loop.run_in_executor(None, transport.call, *request)

@@ -7,7 +7,7 @@ import random
 import select
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
 from ..errors import SyncError, UsageError
 from ..observing import changes_descriptor, take_turn
@@ -42,7 +42,7 @@ class Worker:
         self._stopping = threading.Event()
         self._asked = threading.Event()
         self._settled = threading.Condition()
-        self._bell = os.pipe()  # Something to read in it wakes the thread.
+        self._bell: Tuple[int, ...] = os.pipe()  # Something to read in it wakes the thread.
         for end in self._bell:
             os.set_blocking(end, False)
         self._rounds = 0
@@ -123,7 +123,7 @@ class Worker:
                 db.close()
             self._transport.close()
             with self._settled:
-                bell, self._bell = self._bell, ()  # type: ignore[assignment]
+                bell, self._bell = self._bell, ()
                 for end in bell:
                     os.close(end)
                 self._settled.notify_all()
