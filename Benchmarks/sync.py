@@ -117,7 +117,9 @@ def marking(table: Table, folder: str) -> None:
             fill(db, 10_000 + 1000 * turn, 1000)
             inserts[db].append((time.process_time() - start) * 1e3)
     off, on = (statistics.median(inserts[db]) for db in (plain, synced))
-    table.note(f"a commit that inserts 1,000 objects: off {off:.2f}, on {on:.2f} µs an object", "", "", f"{on / off:.2f} ×")
+    table.note(
+        f"a commit that inserts 1,000 objects: off {off:.2f}, on {on:.2f} µs an object", "", "", f"{on / off:.2f} ×"
+    )
     for db in (plain, synced):
         db.close()
 
@@ -152,7 +154,9 @@ def plain_sql(table: Table, server: Server, count: int, batch: int) -> None:
             connection.execute(f"DROP TABLE IF EXISTS person; CREATE TABLE person ({makes}, PRIMARY KEY (id))")
             table.add(f"psycopg, {name}: insert", count, lambda: work(rows(0)), pid)
             table.add(f"psycopg, {name}: update", count, lambda: work(rows(1)), pid)
-        table.add("psycopg: SELECT, all rows", count, lambda: connection.execute("SELECT * FROM person").fetchall(), pid)
+        table.add(
+            "psycopg: SELECT, all rows", count, lambda: connection.execute("SELECT * FROM person").fetchall(), pid
+        )
 
         def copy() -> None:
             with connection.cursor().copy("COPY person TO STDOUT (FORMAT binary)") as out:
@@ -230,7 +234,9 @@ def exchanges(table: Table, server: Server, folder: str, count: int, batch: int,
     fresh, fresh_transport = open_file(folder, "fresh"), PostgresTransport(url)
     fresh_pid = fresh_transport._open().info.backend_pid
     begin = time.perf_counter()
-    table.add(f"first exchange of a new file, {first:,} rows", first, lambda: fresh.sync.now(fresh_transport), fresh_pid)
+    table.add(
+        f"first exchange of a new file, {first:,} rows", first, lambda: fresh.sync.now(fresh_transport), fresh_pid
+    )
     table.note("… its time", "", "", f"{time.perf_counter() - begin:.2f} s")
     assert len(fresh[Person]) == first, len(fresh[Person])
     assert sum(fresh[Person].column("age").to_list()) == connection_sum(url)
@@ -255,7 +261,12 @@ def exchanges(table: Table, server: Server, folder: str, count: int, batch: int,
         found.append((time.perf_counter() - begin) * 1e3)
         time.sleep(0.01)
     found.sort()
-    table.note("commit to the other file: median and 95 %", "", "", f"{found[len(found) // 2]:.1f} and {found[int(len(found) * 0.95)]:.1f} ms")
+    table.note(
+        "commit to the other file: median and 95 %",
+        "",
+        "",
+        f"{found[len(found) // 2]:.1f} and {found[int(len(found) * 0.95)]:.1f} ms",
+    )
     sender.stop(), receiver.stop()
     for db in (maker, other):
         db.close()
@@ -264,7 +275,12 @@ def exchanges(table: Table, server: Server, folder: str, count: int, batch: int,
         for _ in range(5):
             connection.execute('UPDATE "Person" SET age = age + 1')
         after = connection.execute("SELECT pg_total_relation_size('crealm.shadow')").fetchone()[0]
-        table.note(f"shadow table, {first:,} rows: MB before and after 5 updates of all rows", "", "", f"{before / 1e6:.1f} and {after / 1e6:.1f}")
+        table.note(
+            f"shadow table, {first:,} rows: MB before and after 5 updates of all rows",
+            "",
+            "",
+            f"{before / 1e6:.1f} and {after / 1e6:.1f}",
+        )
 
 
 def connection_sum(url: str) -> int:

@@ -181,7 +181,7 @@ def test_a_forged_condition_is_no_sql(tasks):
     ):
         body = {"schema": digest, "device": a.sync.status.device, "cursor": "", "limit": 10, "classes": ["Task"],
                 "compare": [], "where": {"Task": condition}}  # fmt: skip
-        tasks.sql("INSERT INTO \"Task\" (id, done) VALUES (1, false) ON CONFLICT DO NOTHING")
+        tasks.sql('INSERT INTO "Task" (id, done) VALUES (1, false) ON CONFLICT DO NOTHING')
         try:
             found = tasks.sql("SELECT crealm.pull(%s::json)", json.dumps(body))[0][0]
         except Exception as error:

@@ -32,7 +32,9 @@ SCORES = [0.0, 0.5, 1.0, -2.5, 0.25, 1024.0, 1e300, float("inf"), float("nan")]
 DATES = [datetime(1970, 1, 1, tzinfo=UTC), datetime(1969, 12, 31, 23, 59, 59, 500000, tzinfo=UTC), datetime(2020, 2, 29, 12, 0, 0, 250000, tzinfo=UTC),
          datetime(2020, 2, 29, 12, tzinfo=UTC), datetime(1900, 5, 6, tzinfo=UTC), datetime(2261, 1, 1, tzinfo=UTC)]  # fmt: skip
 
-CITY = crealm.ClassSchema("City", {"name": str, "size": Optional[int], "founded": Optional[datetime]}, primary_key="name")
+CITY = crealm.ClassSchema(
+    "City", {"name": str, "size": Optional[int], "founded": Optional[datetime]}, primary_key="name"
+)
 NOTE = crealm.ClassSchema("Note", {"text": Optional[str]})
 PLACE = crealm.ClassSchema("Place", {"x": int}, embedded=True)
 PERSON = crealm.ClassSchema(
@@ -75,9 +77,14 @@ def fill(path, seed, count=150):
         for name in "Oslo", "Rome", "", "é", "5":
             size, founded = or_none(AGES), or_none(DATES)
             cities.append(db["City"].create(name, size=size, founded=founded))
-            plain.execute("INSERT INTO City (rowid, name, size, founded) VALUES (?, ?, ?, ?)", (cities[-1].object_key, name, size, date_text(founded)))
+            plain.execute(
+                "INSERT INTO City (rowid, name, size, founded) VALUES (?, ?, ?, ?)",
+                (cities[-1].object_key, name, size, date_text(founded)),
+            )
         notes = [db["Note"].create(text=or_none(TEXTS)) for _ in range(4)]
-        plain.executemany("INSERT INTO Note (rowid, text) VALUES (?, ?)", [(note.object_key, note.text) for note in notes])
+        plain.executemany(
+            "INSERT INTO Note (rowid, text) VALUES (?, ?)", [(note.object_key, note.text) for note in notes]
+        )
         people, texts = [], []
         for number in range(count):
             values = {
@@ -137,8 +144,18 @@ def small(path):
     with crealm.open(path, schema=[CITY, NOTE, PLACE, PERSON]) as db:
         with db.write():
             oslo = db["City"].create("Oslo", size=5)
-            ann = db["Person"].create(1, name="Ann", age=30, city=oslo, born=datetime(2000, 1, 2, 3, 4, 5, 600000, tzinfo=UTC), active=True, word="w")
-            db["Person"].create(2, name="Bob", age=None, boss=ann, word="w", uid=uuid.UUID(int=5), balance=Decimal("1.50"), tags=["x"])
+            ann = db["Person"].create(
+                1,
+                name="Ann",
+                age=30,
+                city=oslo,
+                born=datetime(2000, 1, 2, 3, 4, 5, 600000, tzinfo=UTC),
+                active=True,
+                word="w",
+            )
+            db["Person"].create(
+                2, name="Bob", age=None, boss=ann, word="w", uid=uuid.UUID(int=5), balance=Decimal("1.50"), tags=["x"]
+            )
         yield db
 
 
@@ -179,7 +196,11 @@ def condition(pick, names=tuple(CONSTANTS)):
         return f"{place} IS {pick.choice(['NULL', 'NOT NULL'])}"
     if way == 5:
         return f"{place} {pick.choice(['', 'NOT'])} BETWEEN {pick.choice(constants)} AND {pick.choice(constants)}"
-    return f"{place} IS NOT DISTINCT FROM {pick.choice(constants)}" if sqlite3.sqlite_version_info >= (3, 39) else f"{place} IS NOT NULL"
+    return (
+        f"{place} IS NOT DISTINCT FROM {pick.choice(constants)}"
+        if sqlite3.sqlite_version_info >= (3, 39)
+        else f"{place} IS NOT NULL"
+    )
 
 
 def where(pick):
@@ -190,10 +211,27 @@ def where(pick):
 
 
 def order(pick, names):
-    return ", ".join(f"{column(name)} {pick.choice(['ASC', 'DESC', '', 'ASC NULLS LAST', 'DESC NULLS FIRST'])}" for name in names)
+    return ", ".join(
+        f"{column(name)} {pick.choice(['ASC', 'DESC', '', 'ASC NULLS LAST', 'DESC NULLS FIRST'])}" for name in names
+    )
 
 
-SORTED = ["age", "rank", "score", "weight", "active", "name", "word", "born", "photo", "uid", "oid", "city", "note", "and"]
+SORTED = [
+    "age",
+    "rank",
+    "score",
+    "weight",
+    "active",
+    "name",
+    "word",
+    "born",
+    "photo",
+    "uid",
+    "oid",
+    "city",
+    "note",
+    "and",
+]
 SHOWN = [*SORTED, "id", "balance", "tags", "boss", "place", "rowid"]
 
 
@@ -201,7 +239,9 @@ def statement(pick):
     way, tested = pick.randrange(12), where(pick)
     if way < 3:
         shown = ", ".join(map(column, pick.sample(SHOWN, pick.randrange(1, 8))))
-        limit = pick.choice(["", f" LIMIT {pick.randrange(8)}", f" LIMIT {pick.randrange(8)} OFFSET {pick.randrange(8)}"])
+        limit = pick.choice(
+            ["", f" LIMIT {pick.randrange(8)}", f" LIMIT {pick.randrange(8)} OFFSET {pick.randrange(8)}"]
+        )
         return f"SELECT p.id, {shown} FROM Person p WHERE {tested} ORDER BY {order(pick, pick.sample(SORTED, pick.randrange(1, 4)))}, p.id{limit}"
     if way == 3:
         place = column(pick.choice(["active", "and", "city", "name", "rank", "uid", "boss"]))
@@ -217,7 +257,15 @@ def statement(pick):
         join = pick.choice(["JOIN", "LEFT JOIN"])
         return f"SELECT p.id, c.name, c.size, c.founded, c.rowid FROM Person p {join} City c ON p.city = c.name WHERE {tested} ORDER BY p.id"
     if way == 7:
-        on = pick.choice(["p.boss = b.id", "b.boss = p.id", "p.note = b.note AND p.id < b.id", "p.name = b.word AND p.rank = b.rank", "p.age = b.age"])
+        on = pick.choice(
+            [
+                "p.boss = b.id",
+                "b.boss = p.id",
+                "p.note = b.note AND p.id < b.id",
+                "p.name = b.word AND p.rank = b.rank",
+                "p.age = b.age",
+            ]
+        )
         return f"SELECT p.id, b.id FROM Person p {pick.choice(['JOIN', 'LEFT JOIN'])} Person b ON {on} WHERE {tested} ORDER BY 1, 2"
     if way == 8:
         return f"SELECT c.name, (SELECT count(*) FROM Person p WHERE p.city = c.name AND ({tested})) FROM City c ORDER BY 1"
@@ -259,8 +307,16 @@ def test_statements_with_arguments(path, engine, seed):
             name, other = pick.choice(list(given)), pick.choice(["age", "rank", "id"])
             value, least = pick.choice(given[name]), pick.choice([0, 1, 5])
             text = f'SELECT p.id FROM Person p WHERE p."{name}" {pick.choice(["=", "<", ">=", "<>"])} ? AND p."{other}" >= ? ORDER BY p.id'
-            stored = date_text(value) if isinstance(value, datetime) else value if value is None or isinstance(value, (int, float, str, bytes)) else str(value)
-            assert list(db.sql(text, [value, least], engine=engine)) == plain.execute(text, [stored, least]).fetchall(), (text, value)
+            stored = (
+                date_text(value)
+                if isinstance(value, datetime)
+                else value
+                if value is None or isinstance(value, (int, float, str, bytes))
+                else str(value)
+            )
+            assert (
+                list(db.sql(text, [value, least], engine=engine)) == plain.execute(text, [stored, least]).fetchall()
+            ), (text, value)
 
 
 @pytest.mark.parametrize("name", ["Person", "City", "Note", "Place"])
@@ -298,8 +354,16 @@ def test_all_kinds_of_values(path, engine):
             rows = [db["All"].create(any=value, rowid=number, **{"a.b": number}) for number, value in enumerate(VALUES)]
             rows[0].any = rows[3]
             rows[0].ints, rows[0].words, rows[0].ages = [3, 1], {"b", "a"}, {"z": 1, "n": None}
-            rows[0].anys, rows[0].links, rows[0].times = VALUES[1:], [rows[1], rows[2]], [DATES[2], datetime(1, 1, 1, tzinfo=UTC)]
-            rows[0].floats, rows[0].doubles, rows[0].data = [0.1, 16777216.0, 1e10], [0.1, -0.0, 1e300, float("inf")], [b"abc", b""]
+            rows[0].anys, rows[0].links, rows[0].times = (
+                VALUES[1:],
+                [rows[1], rows[2]],
+                [DATES[2], datetime(1, 1, 1, tzinfo=UTC)],
+            )
+            rows[0].floats, rows[0].doubles, rows[0].data = (
+                [0.1, 16777216.0, 1e10],
+                [0.1, -0.0, 1e300, float("inf")],
+                [b"abc", b""],
+            )
         found = {row["rowid"]: row for row in db.sql('SELECT * FROM "All"', engine=engine).to_dicts()}
         keys = [row.object_key for row in rows]
         assert {name: found[0][name] for name in ("ints", "words", "ages", "links", "times", "floats", "doubles", "data", "a.b")} == {
@@ -324,7 +388,12 @@ def test_all_kinds_of_values(path, engine):
             assert found[0]["any"] == keys[3]
 
 
-FAR = [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC), datetime(1970, 1, 1, tzinfo=UTC), None]
+FAR = [
+    datetime(1, 1, 1, tzinfo=UTC),
+    datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=UTC),
+    datetime(1970, 1, 1, tzinfo=UTC),
+    None,
+]
 
 
 def test_far_dates(path, engine):
@@ -332,17 +401,22 @@ def test_far_dates(path, engine):
         with db.write():
             for moment in FAR:
                 db["All"].create(day=moment)
-        text = 'SELECT day FROM "All" WHERE day > \'1900-01-01 00:00:00\' OR day IS NULL ORDER BY day'
+        text = "SELECT day FROM \"All\" WHERE day > '1900-01-01 00:00:00' OR day IS NULL ORDER BY day"
         assert list(db.sql(text, engine=engine)) == [(None,), ("1970-01-01 00:00:00",), ("9999-12-31 23:59:59.999999",)]
-        assert list(db.sql('SELECT min(day), max(day) FROM "All"', engine=engine)) == [("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999")]
+        assert list(db.sql('SELECT min(day), max(day) FROM "All"', engine=engine)) == [
+            ("0001-01-01 00:00:00", "9999-12-31 23:59:59.999999")
+        ]
         with db.write():  # Outside of the years of datetime, and with nanoseconds: no unit has all of them.
             db["All"].create(day=crealm.RawTimestamp(-(10**11), 0))
             db["All"].create(day=crealm.RawTimestamp(3 * 10**11, 5))
             db["All"].create(day=crealm.Timestamp(2000, 1, 1, nanosecond=7, tzinfo=UTC))
-        days = [day for day, in db.sql('SELECT day FROM "All" WHERE day IS NOT NULL', engine=engine)]
+        days = [day for (day,) in db.sql('SELECT day FROM "All" WHERE day IS NOT NULL', engine=engine)]
         first = ["0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "1970-01-01 00:00:00"]
         last = [-(10**11), b"+000000011476-08-15 05:20:00.000000005", "2000-01-01 00:00:00.000000007"]
-        assert days == [*first, *([day.decode() if isinstance(day, bytes) else str(day) for day in last] if engine == "duckdb" else last)]
+        assert days == [
+            *first,
+            *([day.decode() if isinstance(day, bytes) else str(day) for day in last] if engine == "duckdb" else last),
+        ]
 
 
 @pytest.mark.parametrize("seconds, expected", [
@@ -354,7 +428,13 @@ def test_dates_outside_of_datetime(seconds, expected):
 
 
 def test_texts_of_decimals():
-    assert [decimal_text(Decimal(text)) for text in ("-NaN", "sNaN", "Infinity", "-0.00", "1E+3")] == ["NaN", "NaN", "Infinity", "-0.00", "1E+3"]
+    assert [decimal_text(Decimal(text)) for text in ("-NaN", "sNaN", "Infinity", "-0.00", "1E+3")] == [
+        "NaN",
+        "NaN",
+        "Infinity",
+        "-0.00",
+        "1E+3",
+    ]
     assert json_text(float("nan")) == "null"
 
 
@@ -364,19 +444,27 @@ def test_nanoseconds(path, engine):
             db["All"].create(day=crealm.Timestamp(2000, 1, 1, nanosecond=7, tzinfo=UTC))
             db["All"].create(day=datetime(2000, 1, 1, tzinfo=UTC))
         moment = crealm.Timestamp(2000, 1, 1, nanosecond=7, tzinfo=UTC)
-        assert list(db.sql('SELECT day FROM "All" WHERE day >= ?', [moment], engine=engine)) == [("2000-01-01 00:00:00.000000007",)]
-        assert list(db.sql("SELECT day FROM \"All\" WHERE day > '2000-01-01 00:00:00'", engine=engine)) == [("2000-01-01 00:00:00.000000007",)]
+        assert list(db.sql('SELECT day FROM "All" WHERE day >= ?', [moment], engine=engine)) == [
+            ("2000-01-01 00:00:00.000000007",)
+        ]
+        assert list(db.sql("SELECT day FROM \"All\" WHERE day > '2000-01-01 00:00:00'", engine=engine)) == [
+            ("2000-01-01 00:00:00.000000007",)
+        ]
 
 
 def test_names(path, engine):
     """Names that SQL takes for equal, names with quotation marks, and classes without properties."""
     odd = crealm.ClassSchema('say "hi"', {'a"b': int, "name": str, "Name": str, "select": int})
-    with crealm.open(path, schema=[odd, crealm.ClassSchema("Item", {"n": int}), crealm.ClassSchema("item", {"m": int})]) as db:
+    with crealm.open(
+        path, schema=[odd, crealm.ClassSchema("Item", {"n": int}), crealm.ClassSchema("item", {"m": int})]
+    ) as db:
         with db.write():
             db['say "hi"'].create(name="low", Name="high", select=3, **{'a"b': 1})
             db["Item"].create(n=1)
             db["item"].create(m=2)
-        assert db.sql('SELECT * FROM "say ""hi"""', engine=engine).to_dicts() == [{'a"b': 1, "name": "low", "Name_": "high", "select": 3}]
+        assert db.sql('SELECT * FROM "say ""hi"""', engine=engine).to_dicts() == [
+            {'a"b': 1, "name": "low", "Name_": "high", "select": 3}
+        ]
         assert list(db.sql("SELECT n, m FROM Item, item_", engine=engine)) == [(1, 2)]
 
 
@@ -392,7 +480,9 @@ def test_subclasses_and_other_names_of_properties(path, engine):
     with crealm.open(path, schema=[Thing]) as db:
         with db.write():
             db.add(Thing(id=1, label="one", kind=Kind.BIG))
-        assert db.sql("SELECT * FROM Thing WHERE kind = ? AND title = 'one'", [Kind.BIG], engine=engine).to_dicts() == [{"id": 1, "title": "one", "kind": "b"}]
+        assert db.sql("SELECT * FROM Thing WHERE kind = ? AND title = 'one'", [Kind.BIG], engine=engine).to_dicts() == [
+            {"id": 1, "title": "one", "kind": "b"}
+        ]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -422,7 +512,9 @@ def test_frames(small, engine):
     assert found.to_pandas()["name"].tolist() == ["Ann", "Bob"] and isinstance(found.to_pandas(), pandas.DataFrame)
     born = small.sql("SELECT born FROM Person WHERE id = 1", engine=engine)
     assert list(born) == [("2000-01-02 03:04:05.6",)]
-    assert born.to_arrow().schema.field("born").type == (pyarrow.timestamp("us") if engine == "duckdb" else pyarrow.string())
+    assert born.to_arrow().schema.field("born").type == (
+        pyarrow.timestamp("us") if engine == "duckdb" else pyarrow.string()
+    )
     assert small.sql("SELECT 1 AS n WHERE 1 = 0", engine=engine).to_arrow().num_rows == 0
     if engine == "sqlite":
         with pytest.raises(crealm.DataError, match="'x'"):
@@ -432,11 +524,23 @@ def test_frames(small, engine):
 def test_arguments(small, engine):
     ann = small["Person"].get(1)
     assert list(small.sql("SELECT id FROM Person WHERE boss = ?", [ann], engine=engine)) == [(2,)]
-    assert list(small.sql("SELECT id FROM Person WHERE age > $least AND name = $name", {"least": 5, "name": "Ann"}, engine=engine)) == [(1,)]
-    assert list(small.sql("SELECT id FROM Person WHERE city = ? AND active = ?", (small["City"].get("Oslo"), True), engine=engine)) == [(1,)]
+    assert list(
+        small.sql(
+            "SELECT id FROM Person WHERE age > $least AND name = $name", {"least": 5, "name": "Ann"}, engine=engine
+        )
+    ) == [(1,)]
+    assert list(
+        small.sql(
+            "SELECT id FROM Person WHERE city = ? AND active = ?", (small["City"].get("Oslo"), True), engine=engine
+        )
+    ) == [(1,)]
     east = datetime(2000, 1, 2, 5, 4, 5, 600000, tzinfo=timezone(timedelta(hours=2)))
     assert list(small.sql("SELECT id FROM Person WHERE born = ?", [east], engine=engine)) == [(1,)]
-    for wrong, error in (([object()], crealm.TypeMismatch), ([2**63], crealm.DataError), ([datetime(2000, 1, 1)], crealm.DataError)):
+    for wrong, error in (
+        ([object()], crealm.TypeMismatch),
+        ([2**63], crealm.DataError),
+        ([datetime(2000, 1, 1)], crealm.DataError),
+    ):
         with pytest.raises(error, match="Argument 1"):
             small.sql("SELECT ?", wrong, engine=engine)
     for wrong in ([], [1, 2]):
@@ -617,7 +721,11 @@ def test_copies_have_what_a_statement_reads(path, monkeypatch):
     read = []
     monkeypatch.setattr(_sql_sqlite, "_has_virtual", lambda db: False)
     pages = _sql_tables.pages
-    monkeypatch.setattr(_sql_sqlite, "pages", lambda rows, columns: read.append(sorted(column.name for column in columns)) or pages(rows, columns))
+    monkeypatch.setattr(
+        _sql_sqlite,
+        "pages",
+        lambda rows, columns: read.append(sorted(column.name for column in columns)) or pages(rows, columns),
+    )
     with crealm.open(path) as db:
         db.sql("SELECT p.name FROM Person p JOIN City c ON p.city = c.name WHERE p.age > 5", engine="sqlite")
         assert sorted(read) == [["age", "city", "name"], ["name"]]
@@ -652,7 +760,6 @@ def test_duckdb_reads_what_a_statement_uses(path, monkeypatch):
         read.clear()
         db.sql("SELECT count(*) FROM City", engine="duckdb")
         assert [(name, count) for name, _, count in read] == [("City", 5)] and len(read[0][1]) == 1
-
 
 
 @pytest.mark.parametrize("condition, expected", [
