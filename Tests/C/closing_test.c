@@ -19,10 +19,14 @@ static char folder[] = "/tmp/closing-XXXXXX";
 static char path[100];
 
 static realm_t* opened(realm_class_key_t* out_key) {
-    realm_property_info_t property = {.name = "n", .public_name = "", .type = RLM_PROPERTY_TYPE_INT, .link_target = "",
-                                      .link_origin_property_name = ""};
+    realm_property_info_t property;
+    memset(&property, 0, sizeof property);
+    property.name = "n", property.type = RLM_PROPERTY_TYPE_INT;
+    property.public_name = property.link_target = property.link_origin_property_name = "";
     const realm_property_info_t* properties = &property;
-    realm_class_info_t class_info = {.name = "Thing", .primary_key = "", .num_properties = 1};
+    realm_class_info_t class_info;
+    memset(&class_info, 0, sizeof class_info);
+    class_info.name = "Thing", class_info.primary_key = "", class_info.num_properties = 1;
     realm_schema_t* schema = realm_schema_new(&class_info, 1, &properties);
     realm_config_t* config = realm_config_new();
     realm_config_set_path(config, path);

@@ -26,11 +26,14 @@ static realm_class_key_t thing;
 static realm_property_key_t any;
 
 static realm_config_t* configured(const char* file) {
-    realm_property_info_t property = {.name = "value", .public_name = "", .type = RLM_PROPERTY_TYPE_MIXED,
-                                      .link_target = "", .link_origin_property_name = "",
-                                      .flags = RLM_PROPERTY_NULLABLE};
+    realm_property_info_t property;
+    memset(&property, 0, sizeof property);
+    property.name = "value", property.type = RLM_PROPERTY_TYPE_MIXED, property.flags = RLM_PROPERTY_NULLABLE;
+    property.public_name = property.link_target = property.link_origin_property_name = "";
     const realm_property_info_t* properties = &property;
-    realm_class_info_t class_info = {.name = "Thing", .primary_key = "", .num_properties = 1};
+    realm_class_info_t class_info;
+    memset(&class_info, 0, sizeof class_info);
+    class_info.name = "Thing", class_info.primary_key = "", class_info.num_properties = 1;
     realm_schema_t* schema = realm_schema_new(&class_info, 1, &properties);
     realm_config_t* config = realm_config_new();
     realm_config_set_path(config, file);
