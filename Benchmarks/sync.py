@@ -16,7 +16,6 @@ import pathlib
 import statistics
 import sys
 import tempfile
-import threading
 import time
 from typing import Any, Callable, List, Optional, Tuple
 
@@ -181,24 +180,12 @@ def exchanges(table: Table, server: Server, folder: str, count: int, batch: int,
     other = open_file(folder, "other")
     other.sync.now(other_transport)
     other_pid = other_transport._open().info.backend_pid
-    requests: List[float] = []
-
-    def push_only(db: Any, work: Callable[[int], object]) -> Callable[[], None]:
-        def run() -> None:
-            for start in range(0, count, batch):
-                work(start)
-                db.sync.now(transport)
-
-        return run
 
     def measure(what: str, work: Callable[[int], object]) -> None:
-        """The work by itself is measured on a file that is not synchronised, and subtracted."""
-        alone = 0.0
+        """Measures the exchanges, without the work that makes the changes."""
         own, served = 0.0, spent(pid)
         for start in range(0, count, batch):
-            begin = time.process_time()
             work(start)
-            alone += time.process_time() - begin
             begin = time.process_time()
             maker.sync.now(transport)
             own += time.process_time() - begin

@@ -631,6 +631,44 @@ def test_a_thread_wakes_at_a_commit_of_any_program(bench):
         assert worker.error is None
 
 
+def test_a_notice_that_came_during_an_exchange_is_not_lost(bench):
+    class Heard(crealm.sync.PostgresTransport):
+        notices = 1
+
+        def told(self) -> bool:
+            found, self.notices = self.notices > 0, 0
+            return found
+
+        def fileno(self) -> int:
+            return quiet[0]  # The notice is read already: nothing makes it readable.
+
+    quiet = os.pipe()
+    a = bench.device("a")
+    worker = a.sync.start(Heard(bench.url), interval=600)
+    with worker._settled:
+        assert worker._settled.wait_for(lambda: worker.rounds >= 2, 60)
+    worker.stop()
+    for end in quiet:
+        os.close(end)
+
+
+def test_who_waits_for_a_thread_that_ends_is_told(bench):
+    class Broken(crealm.sync.PostgresTransport):
+        def call(self, function: str, body: bytes) -> bytes:
+            asked.wait(60)
+            raise RuntimeError("broken")
+
+    asked = threading.Event()
+    a = bench.device("a")
+    worker = a.sync.start(Broken(bench.url), interval=600)
+    threading.Timer(0.2, asked.set).start()
+    with pytest.raises(RuntimeError, match="broken"):
+        a.sync.now()
+    with pytest.raises(RuntimeError, match="broken"):
+        a.sync.now()
+    assert not worker.wait(60)
+
+
 def test_a_hub_that_is_away_is_an_error_and_nothing_is_lost(bench, tmp_path):
     a = bench.device("a")
     with a.write():

@@ -232,17 +232,6 @@ BEGIN
 END
 $$;
 
--- Notes that an object is deleted whose row is not there (any more).
-CREATE FUNCTION crealm.bury(class_id int, key_text text) RETURNS void LANGUAGE sql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
-    INSERT INTO crealm.shadow AS s (class, key, xid, gone, at)
-    VALUES (class_id, key_text, pg_current_xact_id(), true, crealm.now())
-    ON CONFLICT (class, key) DO UPDATE SET xid = excluded.xid, boot = excluded.boot, gone = true,
-        at = greatest(s.at + 1, excluded.at),
-        clock = '{}'
-$$;
-REVOKE EXECUTE ON FUNCTION crealm.bury FROM PUBLIC;
-
 -- Notes the deletion of an object that the hub has never had. Does nothing if it is known.
 CREATE FUNCTION crealm.bury_unknown(class_id int, key_text text) RETURNS void LANGUAGE sql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$

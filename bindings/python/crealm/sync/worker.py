@@ -49,6 +49,7 @@ class Worker:
         self._outcome: Optional["Outcome"] = None  # Of the last exchange that succeeded.
         self._failures = 0
         self._is_busy = False  # Whether an exchange is in progress.
+        self._has_ended = False  # Whether the thread makes no exchange any more; it may still be alive.
         self.last_error: Optional[BaseException] = None  # Of the last exchange; None if it succeeded.
         self.error: Optional[BaseException] = None  # What ended the thread; None if it runs or was stopped.
         self._thread = threading.Thread(target=self._run, name="crealm-sync", daemon=True)
@@ -81,7 +82,7 @@ class Worker:
         thread has ended. Any other thread."""
         with self._settled:
             wanted = self._next()
-            self._settled.wait_for(lambda: self._rounds >= wanted or not self.is_running, timeout)
+            self._settled.wait_for(lambda: self._rounds >= wanted or self._has_ended, timeout)
             return self._rounds >= wanted
 
     def exchange(self) -> "Outcome":
@@ -90,7 +91,7 @@ class Worker:
         with self._settled:
             wanted, failures = self._next(), self._failures
             self._settled.wait_for(
-                lambda: self._rounds >= wanted or self._failures > failures or not self.is_running
+                lambda: self._rounds >= wanted or self._failures > failures or self._has_ended
             )
             if self._rounds < wanted:
                 raise (
@@ -123,6 +124,7 @@ class Worker:
                 db.close()
             self._transport.close()
             with self._settled:
+                self._has_ended = True
                 bell, self._bell = self._bell, ()
                 for end in bell:
                     os.close(end)
@@ -161,6 +163,9 @@ class Worker:
         """Waits for a reason to begin again: a commit with changes, a push of another device, wake(), the time."""
         end = time.monotonic() + self._interval * random.uniform(0.8, 1.2)
         number = getattr(self._transport, "fileno", lambda: -1)()
+        # A notice that came during the exchange is read already: the descriptor does not tell of it.
+        if number >= 0 and self._transport.told():  # type: ignore[attr-defined]
+            return
         poll = select.poll()
         for one in (self._bell[0], changes_descriptor(), number):
             if one >= 0:
