@@ -127,6 +127,23 @@ def test_links_return_with_the_objects_that_they_lead_to(tasks):
     assert [p.id for p in first.others] == ["one", "two", "one"]
 
 
+def test_an_own_link_is_not_replaced_when_the_missing_object_is_made(tasks):
+    a = tasks.device("a")
+    b = tasks.device("b", subsets={"Project": "open == true"})
+    with a.write():
+        a["Project"].create(id="two", open=True)
+        add(a, id=1, project=a["Project"].create(id="one", open=False))
+    tasks.settle(a, b)
+    with b.write():
+        b["Project"].create(id="one", open=True)
+        b["Task"].get(1).project = b["Project"].get("two")
+    # Without the pull that follows the push: it would bring the right value again.
+    b.sync.now(tasks.url, most_requests=1)
+    assert b["Task"].get(1).project.id == "two"
+    tasks.settle(a, b)
+    assert a["Task"].get(1).project.id == b["Task"].get(1).project.id == "two"
+
+
 def test_a_link_to_an_object_that_is_deleted_meanwhile_stays_null(tasks):
     a = tasks.device("a")
     b = tasks.device("b", subsets={"Project": "open == true"})

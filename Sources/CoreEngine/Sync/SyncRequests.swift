@@ -116,6 +116,7 @@ struct SyncRequests {
     func freeze(_ columns: [Name: Set<Name>]) throws(RealmError) -> [UInt8]? {
         var rows = JSONText()
         rows.open("[")
+        var links = try MissingLinks(tables.group)
         var count = 0
         for one in try tables.all() {
             guard let name = one.table.className, let known = columns[name] else { continue }
@@ -123,7 +124,7 @@ struct SyncRequests {
                 try one.table.test()
                 guard let change = try one.pending.get(key) else { continue }
                 var row = JSONText()
-                guard try write(change, of: key, one, known, &row) else { continue }
+                guard try write(change, of: key, one, known, &row, &links) else { continue }
                 if Self.hasZero(row.bytes) {
                     guard let short = try refuse(row.bytes, one) else { continue }
                     row = short
@@ -160,7 +161,7 @@ struct SyncRequests {
     /// - Returns: whether there was anything to send.
     private func write(
         _ change: PendingObject, of key: ObjKey, _ one: MarkTables.SyncedClass, _ known: Set<Name>,
-        _ out: inout JSONText
+        _ out: inout JSONText, _ links: inout MissingLinks
     ) throws(RealmError) -> Bool {
         let table = one.table
         let isThere = try table.isValid(key)
@@ -211,6 +212,12 @@ struct SyncRequests {
             try one.pending.remove(key)
         }
         if change.state == .changed, sent.isEmpty { return false }
+        // The program has given these properties other values than those that the hub had.
+        if !links.entries.isEmpty {
+            for (facts, _, _) in sent {
+                try links.drop(MissingLinks.Place(table: table.key, key: id, column: facts.key))
+            }
+        }
         out.open("{")
         out.field("c") { $0.text((table.className ?? table.name).text) }
         out.field("k") { $0.raw(id) }
