@@ -64,7 +64,8 @@ extension Realm {
         }
     }
 
-    /// Reads the options of `enableSync`: `{"classes": ["Person"], "clock_offset": 0, "subsets": {"Person": "age > 17"}}`.
+    /// Reads the options of `enableSync`: `{"classes": ["Person"], "clock_offset": 0}`, and the conditions of subsets:
+    /// `{"subsets": {"Person": "age > 17"}}`.
     ///
     /// - Throws: 4201 for text that is no JSON, 3000 for unknown options and values of a wrong kind.
     package func enableSync(json: Bytes) throws(RealmError) {

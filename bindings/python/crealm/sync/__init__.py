@@ -14,7 +14,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Callable, Dict, Generator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Generator,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Tuple,
+    cast,
+)
 
 from .._library import lib
 from .. import _marshal as c
@@ -172,7 +185,10 @@ class Sync:
             found["batch"],
             found["pending"],
             found["inflight"],
-            {name: ClassStatus(one["pending"], one["compare"], one.get("subset", "")) for name, one in found["classes"].items()},
+            {
+                name: ClassStatus(one["pending"], one["compare"], one.get("subset", ""))
+                for name, one in found["classes"].items()
+            },
             [Refused(r["time"], r["class"], r["key"], r["reason"], r["change"]) for r in found["refused"]],
         )
 

@@ -219,7 +219,8 @@ BEGIN
     EXECUTE format('CREATE TRIGGER crealm_mark_truncate AFTER TRUNCATE ON %s FOR EACH STATEMENT '
         'EXECUTE FUNCTION crealm.mark_truncate(%L)',
         {literal(table)}, id);
-    EXECUTE format('ALTER TABLE %1$s ENABLE ALWAYS TRIGGER crealm_mark_inserted, ENABLE ALWAYS TRIGGER crealm_mark_updated, '
+    EXECUTE format('ALTER TABLE %1$s ENABLE ALWAYS TRIGGER crealm_mark_inserted, '
+        'ENABLE ALWAYS TRIGGER crealm_mark_updated, '
         'ENABLE ALWAYS TRIGGER crealm_mark_deleted, ENABLE ALWAYS TRIGGER crealm_mark_truncate', {literal(table)});
     EXECUTE format('INSERT INTO crealm.shadow (class, key, xid, gone, at) '
         'SELECT %s, %I::text, pg_current_xact_id(), false, crealm.now() FROM %s',
