@@ -48,7 +48,7 @@ def all_parts(fixtures):
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
         "synchronisation (short)": ["Tests/Sync/run.sh", LIBRARY],
         "mutated files (short)": ["env", f"KEEP_LIBRARY={LIBRARY}", "Tests/Fuzz/run.sh", fixtures, option("FUZZ_COUNT", "600"), "7000000"],
-        "shared nodes (short)": [PYTHON, "Tests/Fuzz/shared.py", LIBRARY, option("SHARED_COUNT", "150"), "1", "--also", "10589"],
+        "shared nodes (short)": [PYTHON, "Tests/Fuzz/shared.py", LIBRARY, option("SHARED_COUNT", "150"), "1", "--also", "5880,8766,9094,9478,10589"],
         "checks beside the independent checkers (short)": [PYTHON, "Tests/Fuzz/checkers.py", LIBRARY, fixtures, option("CHECKERS_COUNT", "120"), "1"],
         "encrypted files (short)": ["Scripts/run-encryption-tests.sh"],
         "files of other engines": ["Scripts/run-fixture-tests.sh"],

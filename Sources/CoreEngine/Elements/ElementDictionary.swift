@@ -4,6 +4,8 @@ package struct ElementDictionary {
     private enum Form {
         case empty
         case trees(keys: BPlusTree, values: BPlusTree)
+        /// Trees of more than one leaf.
+        case readers(keys: LeafReader, values: LeafReader)
         /// The old form: the rows, and their object keys in the order of the dictionary keys.
         case rows(ClusterTree, [ObjKey])
     }
@@ -47,7 +49,9 @@ package struct ElementDictionary {
         guard try values.count() == count else {
             throw .corrupt("dictionary with keys and values that do not match", at: root.offset)
         }
-        form = .trees(keys: keys, values: values)
+        let isSmall = count <= Format.treeCapacity
+        form =
+            isSmall ? .trees(keys: keys, values: values) : .readers(keys: LeafReader(keys), values: LeafReader(values))
     }
 
     private func outOfRange(_ index: Int) -> RealmError {
@@ -59,6 +63,7 @@ package struct ElementDictionary {
         let key: Mixed
         switch form {
         case .trees(let keys, _): key = try keys.get(index)
+        case .readers(let keys, _): key = try keys.get(index)
         case .rows(let rows, let keys): key = try rows.get(keys[index], 0) ?? .null
         case .empty: throw outOfRange(index)
         }
@@ -71,6 +76,7 @@ package struct ElementDictionary {
         let value: Mixed
         switch form {
         case .trees(_, let values): value = try values.get(index)
+        case .readers(_, let values): value = try values.get(index)
         case .rows(let rows, let keys): value = try rows.get(keys[index], 1) ?? .null
         case .empty: throw outOfRange(index)
         }
@@ -83,8 +89,11 @@ package struct ElementDictionary {
 
     /// Stable key of the nested collection at `index`.
     func stableKey(_ index: Int) throws(RealmError) -> Int64 {
-        guard case .trees(_, let values) = form else { return 0 }
-        return try values.key(index)
+        switch form {
+        case .trees(_, let values): try values.key(index)
+        case .readers(_, let values): try values.tree.key(index)
+        case .rows, .empty: 0
+        }
     }
 
     /// Index of a key. Binary search first; files older than format 24 may order keys that are not ASCII differently,
@@ -106,5 +115,40 @@ package struct ElementDictionary {
     package func findValue(_ wanted: Mixed) throws(RealmError) -> Int? {
         for i in 0..<count where Mixed.same(try value(i), wanted) { return i }
         return nil
+    }
+}
+
+/// Reads the elements of a tree by index. The leaf that was read last stays open: to read the next element needs no
+/// descent. Valid for one version, as its tree.
+final class LeafReader {
+    let tree: BPlusTree
+
+    /// The leaf that was read last, and the indexes of its elements.
+    private var leaf = Ref.null
+    private var bounds = 0..<0
+
+    /// Of a reader that goes from leaf to leaf.
+    private var walk: WalkLimit
+
+    init(_ tree: BPlusTree) {
+        self.tree = tree
+        walk = WalkLimit(tree.store, each: 8)
+    }
+
+    /// An index out of range is reported as a corrupt tree, so callers check it first.
+    func get(_ index: Int) throws(RealmError) -> Mixed {
+        if !bounds.contains(index) { try open(index) }
+        return try tree.kind.get(tree.store, leaf, index - bounds.lowerBound)
+    }
+
+    private func open(_ index: Int) throws(RealmError) {
+        let isNext = !bounds.isEmpty && index == bounds.upperBound
+        bounds = 0..<0
+        let (ref, within) = try BPlusTree.leaf(tree.store, tree.root, index)
+        if isNext { try walk.enter(ref, tree.store) } else { walk = WalkLimit(tree.store, each: 8) }
+        let count = try BPlusTree.leafCount(tree.store, tree.kind, ref)
+        guard within < count else { throw .corrupt("element counts do not add up", at: ref.offset) }
+        leaf = ref
+        bounds = index - within..<index - within + count
     }
 }

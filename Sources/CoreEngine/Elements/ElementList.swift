@@ -24,6 +24,9 @@ package final class ElementList {
     private var leafCount = 0
     private var leaf = Ref.null
 
+    /// Of a reader that goes from leaf to leaf.
+    private var walk: WalkLimit
+
     /// That leaf, if it is a plain integer array, with its number of elements; otherwise the number is 0.
     private var integers: Integers
     private var integerCount = 0
@@ -39,6 +42,7 @@ package final class ElementList {
         self.target = target
         self.isSet = isSet
         integers = Integers(none: store)
+        walk = WalkLimit(store, each: 8)
         guard !root.isNull else {
             (count, visible) = (0, nil)
             return
@@ -47,7 +51,12 @@ package final class ElementList {
         let total = try tree.count()
         if kind == .objKey, try BPlusTree.isMarked(store, root) {
             var kept: [Int] = []
-            for i in 0..<total { if case .link(let key) = try tree.get(i), !key.isUnresolved { kept.append(i) } }
+            try tree.forEachLeaf { (leaf, first, count) throws(RealmError) in
+                for i in 0..<count {
+                    if case .link(let key) = try kind.get(store, leaf, i), !key.isUnresolved { kept.append(first + i) }
+                }
+                return true
+            }
             (count, visible) = (kept.count, kept)
         } else {
             (count, visible) = (total, nil)
@@ -89,8 +98,10 @@ package final class ElementList {
     /// Opens the leaf of a stored index, unless it is open.
     private func open(_ at: Int) throws(RealmError) {
         guard UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) else { return }
+        let isNext = leafCount > 0 && at == first &+ leafCount
         forgetLeaf()
         let (ref, index) = try BPlusTree.leaf(store, root, at)
+        if isNext { try walk.enter(ref, store) } else { walk = WalkLimit(store, each: 8) }
         let count = try kind.count(store, ref)
         guard index < count else { throw .corrupt("tree leaf is too short", at: ref.offset) }
         (leaf, first) = (ref, at - index)

@@ -123,6 +123,7 @@ struct ColumnKeys: ~Copyable {
     /// −1 where there is no column.
     private var keys: UnsafeMutablePointer<Int64>
     private var count = 0
+    private var capacity = 1
 
     init() { keys = .allocate(capacity: 1) }
 
@@ -130,13 +131,28 @@ struct ColumnKeys: ~Copyable {
 
     mutating func set(_ columns: [Column]) {
         let needed = (columns.map(\.index).max() ?? -1) + 1
-        if count < needed {
+        if capacity < needed {
             keys.deallocate()
-            keys = .allocate(capacity: needed)
+            (keys, capacity) = (.allocate(capacity: needed), needed)
         }
         count = needed
         for i in 0..<count { keys[i] = -1 }
         for column in columns { keys[column.index] = column.key.raw }
+    }
+
+    mutating func add(_ key: ColKey) {
+        let needed = key.index + 1
+        if capacity < needed {
+            let more = UnsafeMutablePointer<Int64>.allocate(capacity: 2 * needed)
+            more.update(from: keys, count: count)
+            keys.deallocate()
+            (keys, capacity) = (more, 2 * needed)
+        }
+        while count < needed {
+            keys[count] = -1
+            count += 1
+        }
+        keys[key.index] = key.raw
     }
 
     @inline(__always) func contains(_ key: ColKey) -> Bool {

@@ -24,9 +24,23 @@ extension Table {
         }
 
         func allKeys() throws(RealmError) -> [ObjKey] {
+            if let single { return [single] }
+            guard let tree else { return [] }
             var keys: [ObjKey] = []
-            for i in 0..<count { try keys.add(try key(at: i)) }
+            // Before format 24, a list is one node of any length.
+            if try !tree.store.node(tree.root).isInner {
+                try add(try tree.store.integers(tree.root), to: &keys)
+            } else {
+                try tree.forEachLeaf { (leaf, _, _) throws(RealmError) in
+                    try add(try tree.store.integers(leaf), to: &keys)
+                    return true
+                }
+            }
             return keys
+        }
+
+        private func add(_ more: Node, to keys: inout [ObjKey]) throws(RealmError) {
+            for i in 0..<more.count { try keys.add(ObjKey(more.get(i))) }
         }
     }
 

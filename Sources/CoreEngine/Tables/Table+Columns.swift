@@ -60,7 +60,8 @@ extension Table {
         if let target {
             let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
             spec.change(key) { $0.oppositeColumn = backlink }
-            refreshFacts()
+            column.oppositeColumn = backlink
+            updateFacts(column)
         }
         return key
     }
@@ -94,7 +95,7 @@ extension Table {
         }
         try eachTree { (rows) throws(RealmError) in try rows.addColumn(column.index, clusterColumn) }
         try spec.insert(column)
-        columnsChanged()
+        columnAdded(column)
     }
 
     /// Removes a column: its leaves, its index and its entry in the spec. The caller first removes the links and

@@ -130,6 +130,21 @@ final class Table {
         refreshFacts()
     }
 
+    /// Updates all derived data but the columns of the rows, after a column without an index was added.
+    func columnAdded(_ column: Column) {
+        let index = column.index
+        widestIndex = max(widestIndex, spec.byIndex.count)
+        indexes.widen(to: spec.byIndex.count)
+        while facts.count <= index { facts.append(nil) }
+        updateFacts(column)
+        columnKeys.add(column.key)
+    }
+
+    /// Updates the facts of a column that changed, but for its index.
+    func updateFacts(_ column: Column) {
+        facts[column.index] = ColumnFacts(column, isIndexed: indexes.has(column.index), primaryKey: primaryKey)
+    }
+
     // MARK: The rest
 
     var primaryKey: ColKey? { state.primaryKey }

@@ -2,6 +2,7 @@
 ///
 /// Invariants
 /// 1. `columns` holds public columns in spec order, then backlink columns; `byIndex` finds them by column index.
+///    Adding a public column takes the same time for every number of columns, but for the backlink columns behind it.
 /// 2. Changes are written by the next `write`; until then `isModified` is true.
 struct TableSpec {
     /// The nodes that describe the columns.
@@ -17,6 +18,16 @@ struct TableSpec {
 
     /// Position in `columns` by column index; −1 for unused indexes.
     private(set) var byIndex: [Int] = []
+
+    /// Number of public columns.
+    private var publicCount = 0
+
+    /// Position in `columns` by name, if there are more than `mostSearched` public columns. Fewer are searched.
+    private var byName: [Name: Int] = [:]
+    private static let mostSearched = 32
+
+    /// The stored names of columns whose own names are longer.
+    private var storedNames: Set<Name> = []
 
     /// Length of the arrays of opposite tables and columns when they were read.
     private(set) var length = 0
@@ -67,6 +78,7 @@ struct TableSpec {
         }
         length = max(tables?.count ?? 0, cols?.count ?? 0)
         byIndex = try Self.places(columns, at: ref)
+        namesChanged()
     }
 
     private static func places(_ columns: [Column], at ref: Ref) throws(RealmError) -> [Int] {
@@ -91,7 +103,10 @@ struct TableSpec {
         return byIndex[index]
     }
 
-    func column(named name: Name) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
+    func column(named name: Name) -> Column? {
+        guard publicCount > Self.mostSearched else { return columns[..<publicCount].first { $0.name == name } }
+        return byName[name].map { columns[$0] }
+    }
 
     /// The lowest unused column index.
     var freeIndex: Int { byIndex.firstIndex(of: -1) ?? byIndex.count }
@@ -103,13 +118,33 @@ struct TableSpec {
 
     /// Adds a column after the other columns of its kind: public or backlink columns.
     mutating func insert(_ column: Column) throws(RealmError) {
-        let at = column.isBacklink ? columns.count : columns.firstIndex(where: \.isBacklink) ?? columns.count
+        let at = column.isBacklink ? columns.count : publicCount, index = column.index
+        while byIndex.count <= index { byIndex.append(-1) }
+        guard byIndex[index] < 0 else { throw .corrupt("two columns with one index", at: place.spec.offset) }
         if !enumeratedKeys.isEmpty && !column.isBacklink {
             enumeratedKeys.insert(.null, at: min(at, enumeratedKeys.count))
         }
         columns.insert(column, at: at)
-        byIndex = try Self.places(columns, at: place.spec)
+        for i in at..<columns.count { byIndex[columns[i].index] = i }
         isModified = true
+        guard !column.isBacklink else { return }
+        publicCount += 1
+        if byName.isEmpty {
+            namesChanged()
+        } else {
+            byName[column.name] = at
+            if let name = column.storedName { storedNames.insert(name) }
+        }
+    }
+
+    /// Updates everything derived from the names and positions of the public columns.
+    private mutating func namesChanged() {
+        publicCount = columns.firstIndex(where: \.isBacklink) ?? columns.count
+        storedNames = Set(columns.compactMap(\.storedName))
+        byName.removeAll(keepingCapacity: true)
+        guard publicCount > Self.mostSearched else { return }
+        // Of two columns with one name, in a damaged file, the first one is found.
+        for i in (0..<publicCount).reversed() { byName[columns[i].name] = i }
     }
 
     /// Removes a column and its leaf of distinct values.
@@ -118,6 +153,7 @@ struct TableSpec {
         if at < enumeratedKeys.count { try store.destroy(enumeratedKeys.remove(at: at)) }
         columns.remove(at: at)
         byIndex = try Self.places(columns, at: place.spec)
+        namesChanged()
         isModified = true
     }
 
@@ -125,7 +161,9 @@ struct TableSpec {
     @discardableResult
     mutating func change(_ key: ColKey, _ body: (inout Column) -> Void) -> Bool {
         guard let at = position(key) else { return false }
+        let name = columns[at].name, storedName = columns[at].storedName
         body(&columns[at])
+        if columns[at].name != name || columns[at].storedName != storedName { namesChanged() }
         isModified = true
         return true
     }
@@ -139,6 +177,7 @@ struct TableSpec {
             columns[i].storedName = columns[i].name
             columns[i].name = name
         }
+        namesChanged()
     }
 
     /// A stored name for a column, which no other column has.
@@ -147,13 +186,13 @@ struct TableSpec {
     /// - Throws: 3010 for a short name that stands for the long name of another column.
     func storedName(for name: Name) throws(RealmError) -> Name? {
         guard name.utf8.count > LongNames.storedLimit else {
-            if columns.contains(where: { $0.storedName == name }) { throw LongNames.refusal(name) }
+            if storedNames.contains(name) { throw LongNames.refusal(name) }
             return nil
         }
         var attempt = 0
         while true {
             let short = LongNames.shortened(name, to: LongNames.storedLimit, attempt: attempt)
-            if !columns.contains(where: { ($0.storedName ?? $0.name) == short }) { return short }
+            if !storedNames.contains(short), column(named: short) == nil { return short }
             attempt += 1
         }
     }

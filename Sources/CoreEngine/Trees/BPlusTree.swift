@@ -127,15 +127,16 @@ struct BPlusTree {
     func forEachLeaf(_ body: (_ leaf: Ref, _ first: Int, _ count: Int) throws(RealmError) -> Bool) throws(RealmError) {
         var first = 0
         var goOn = true
-        try Self.visit(store, kind, root, depth: 0, limit: try count(), &first, &goOn, body)
+        var walk = WalkLimit(store, each: 8)
+        try Self.visit(store, kind, root, depth: 0, limit: try count(), &walk, &first, &goOn, body)
     }
 
     private static func visit(
-        _ store: NodeStore, _ kind: LeafKind, _ ref: Ref, depth: Int, limit: Int, _ first: inout Int,
-        _ goOn: inout Bool,
-        _ body: (Ref, Int, Int) throws(RealmError) -> Bool
+        _ store: NodeStore, _ kind: LeafKind, _ ref: Ref, depth: Int, limit: Int, _ walk: inout WalkLimit,
+        _ first: inout Int, _ goOn: inout Bool, _ body: (Ref, Int, Int) throws(RealmError) -> Bool
     ) throws(RealmError) {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
+        try walk.enter(ref, store)
         let node = try store.node(ref)
         if !node.isInner {
             let count = try leafCount(store, kind, ref)
@@ -148,7 +149,7 @@ struct BPlusTree {
         }
         guard node.count >= 3 else { throw .corrupt("inner tree node without children", at: ref.offset) }
         for position in 1..<node.count - 1 {
-            try visit(store, kind, try node.child(position), depth: depth + 1, limit: limit, &first, &goOn, body)
+            try visit(store, kind, try node.child(position), depth: depth + 1, limit: limit, &walk, &first, &goOn, body)
             if !goOn { return }
         }
     }

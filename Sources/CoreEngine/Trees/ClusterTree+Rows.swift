@@ -354,9 +354,6 @@ extension ClusterTree {
 
     /// Gives every cluster a leaf for a new column, filled with its initial value.
     func addColumn(_ index: Int, _ column: Column) throws(RealmError) {
-        var all = columns
-        while all.count <= index { all.append(nil) }
-        all[index] = column
         var limit = WalkLimit(store, each: leastLeafSize)
         setRoot(
             try eachLeaf(root, depth: 0, &limit) { (leafNode, count) throws(RealmError) in
@@ -367,7 +364,7 @@ extension ClusterTree {
                 store.setSlot(node, index + 1, leaf)
                 return node.ref
             })
-        setColumns(all)
+        setColumn(index, column)
     }
 
     /// Frees the leaves of a column; the slot becomes 0, or is removed if it is the last slot.

@@ -60,6 +60,7 @@ final class ClusterTree {
     /// of the tree.
     private var opened: UnsafeMutablePointer<OpenedColumn>
     private var openedCount = 0
+    private var openedCapacity = 1
     private var generation: UInt64 = 1
 
     /// The source of new generations. A value is never reused, although `peek` sets `generation` back.
@@ -88,9 +89,10 @@ final class ClusterTree {
     static var noNode: Node { Node(address: noAddress, ref: .null, count: 0, width: 0, flags: 0) }
 
     private func prepareOpened() {
-        if openedCount < columns.count {
+        if openedCapacity < columns.count {
             opened.deallocate()
-            opened = .allocate(capacity: columns.count + 4)
+            openedCapacity = columns.count + 4
+            opened = .allocate(capacity: openedCapacity)
         }
         openedCount = columns.count
         for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null)) }
@@ -115,6 +117,24 @@ final class ClusterTree {
     func setColumns(_ columns: [Column?]) {
         self.columns = columns
         prepareOpened()
+        invalidateCursors()
+    }
+
+    /// Sets one column, which may be behind the last one.
+    func setColumn(_ index: Int, _ column: Column?) {
+        while columns.count <= index { columns.append(nil) }
+        columns[index] = column
+        if openedCapacity < columns.count {
+            openedCapacity = 2 * columns.count
+            opened.deallocate()
+            opened = .allocate(capacity: openedCapacity)
+            openedCount = 0
+        }
+        // Where the memory moved, all of it is prepared again.
+        for i in min(openedCount, index)..<columns.count {
+            (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null))
+        }
+        openedCount = columns.count
         invalidateCursors()
     }
 
