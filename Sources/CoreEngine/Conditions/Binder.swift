@@ -150,7 +150,7 @@ struct Binder {
             }
         }
         // A direct condition on a list of constants does not fold.
-        let isFoldedList = names.reachFurther && !folding.isEmpty && right.isList
+        let isFoldedList = (names.reachFurther || !folding.isSimple) && !folding.isEmpty && right.isList
         if !isFoldedList, let direct = try Self.direct(op, folding, left, right) { return direct }
         return try CompareCondition(op, folding: folding, left, right)
     }
@@ -234,7 +234,7 @@ struct Binder {
     private static func direct(
         _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression
     ) throws(RealmError) -> Condition? {
-        guard !folding.contains(.accents), let column = left.directColumn, let constant = right as? ConstantExpression,
+        guard folding.isSimple, let column = left.directColumn, let constant = right as? ConstantExpression,
             let path = left as? PathExpression
         else { return nil }
         let leftType = left.type, rightType = right.type

@@ -18,7 +18,7 @@ final class CompareCondition: Condition {
             patterns = try constant.values.map { (value) throws(RealmError) in
                 switch value {
                 case .string(let bytes): try Pattern(op, bytes, folding: folding)
-                case .binary(let bytes): try Pattern(op, bytes, folding: folding.subtracting(.accents))
+                case .binary(let bytes): try Pattern(op, bytes, folding: folding.intersection(.cases))
                 default: nil
                 }
             }
@@ -78,7 +78,7 @@ final class CompareCondition: Condition {
         }
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
         if case .typedLink(let table, _) = constant, table != facts.oppositeTable { return }
-        guard !folding.contains(.accents) else { return }
+        guard folding.isSimple else { return }
         if let columnTest = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
             test = (column, columnTest)
         }

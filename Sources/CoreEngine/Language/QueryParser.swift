@@ -116,16 +116,11 @@ struct QueryParser {
 
     private mutating func takeFolding() -> Folding? {
         if take(.caseInsensitive) { return .cases }
-        guard knowsAccents, kind == .openBracket, ahead(1) == .identifier, ahead(2) == .closeBracket else { return nil }
-        switch spelling(tokens[at + 1]) {
-        case "d":
-            at += 3
-            return .accents
-        case "cd", "dc":
-            at += 3
-            return [.cases, .accents]
-        default: return nil
-        }
+        guard kind == .openBracket, ahead(1) == .identifier, ahead(2) == .closeBracket,
+            let folding = Folding(letters: spelling(tokens[at + 1])), knowsAccents || folding.contains(.unicode)
+        else { return nil }
+        at += 3
+        return folding
     }
 
     mutating func expect(_ wanted: Token.Kind, _ what: String) throws(RealmError) {

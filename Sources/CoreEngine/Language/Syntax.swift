@@ -2,16 +2,39 @@
 /// schema are known. `QueryParser` makes it of a text; `RealmSwift` makes it of a condition in Swift, without a text.
 package enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
 
-/// The differences that a comparison of texts ignores: `[c]` ignores case; `[d]` and `[cd]`, for Realm's Swift API,
-/// ignore accents.
+/// The differences that a comparison of texts ignores: `[c]` ignores case. `[d]` and `[cd]`, for Realm's Swift API,
+/// ignore accents. With `u`, a comparison follows the rules of Unicode: `[u]`, `[cu]`, `[du]`, `[cdu]`.
 package struct Folding: OptionSet {
     package let rawValue: UInt8
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     package static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
+    package static let unicode = Folding(rawValue: 4)
+
+    /// The letters of a mark such as `cd`; nil for others, and for a letter that occurs twice.
+    init?(letters: String) {
+        self = []
+        for letter in letters {
+            let part: Folding
+            switch letter {
+            case "c": part = .cases
+            case "d": part = .accents
+            case "u": part = .unicode
+            default: return nil
+            }
+            guard insert(part).inserted else { return nil }
+        }
+    }
+
+    /// Whether texts are compared byte for byte, or with `[c]` of Realm.
+    var isSimple: Bool { isSubset(of: .cases) }
 
     /// The suffix written after an operator.
-    package var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
+    package var mark: String {
+        isEmpty
+            ? ""
+            : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")\(contains(.unicode) ? "u" : "")]"
+    }
 }
 
 package enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }

@@ -18,7 +18,7 @@ package enum CompareOperator: String, CaseIterable {
         case .contains: StringRule(.anywhere)
         case .beginsWith: StringRule(.start)
         case .endsWith: StringRule(.end)
-        case .like: StringRule(.wildcards, folds: .cases)
+        case .like: StringRule(.wildcards, folds: [.cases, .unicode])
         case .equal, .notEqual, .less, .greater, .lessEqual, .greaterEqual, .in, .text: nil
         }
     }
@@ -28,7 +28,7 @@ package enum CompareOperator: String, CaseIterable {
     /// The differences between texts that the operator can be told to ignore.
     var folds: Folding {
         switch self {
-        case .equal, .notEqual, .in: [.cases, .accents]
+        case .equal, .notEqual, .in: [.cases, .accents, .unicode]
         default: stringRule?.folds ?? []
         }
     }
@@ -49,7 +49,7 @@ struct StringRule {
     /// Other spellings of the operator, in upper case.
     let aliases: [String]
 
-    init(_ search: PatternSearch, folds: Folding = [.cases, .accents], aliases: [String] = []) {
+    init(_ search: PatternSearch, folds: Folding = [.cases, .accents, .unicode], aliases: [String] = []) {
         (self.search, self.folds, self.aliases) = (search, folds, aliases)
     }
 }

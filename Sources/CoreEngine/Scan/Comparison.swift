@@ -61,7 +61,7 @@ enum Comparison {
         case (.string(let text), .string(let pattern)):
             return try Pattern(op, pattern, folding: folding).matches(text, store) == (op != .notEqual)
         case (.binary(let bytes), .binary(let pattern)):
-            return try Pattern(op, pattern, folding: folding.subtracting(.accents)).matches(bytes, store)
+            return try Pattern(op, pattern, folding: folding.intersection(.cases)).matches(bytes, store)
                 == (op != .notEqual)
         default: return op == .notEqual
         }

@@ -8,8 +8,8 @@ struct Pattern {
     private let upper: [UInt8], lower: [UInt8]
     let folds: Bool
 
-    /// Whether values are compared without their accents. The pattern is then stored without accents.
-    private let ignoresAccents: Bool
+    /// How values are folded before they are compared, unless they are ASCII. The pattern is stored folded.
+    private let fold: UnicodeFold?
 
     /// The parts that `LongSearch` finds. For CONTAINS: the pattern, under the key −1, when it is long. For LIKE: each
     /// long run without `?` that follows a star, under the index of the star.
@@ -27,10 +27,10 @@ struct Pattern {
     init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) throws(RealmError) {
         search = op.stringRule?.search ?? .whole
         folds = folding.contains(.cases)
-        ignoresAccents = folding.contains(.accents)
+        fold = folding.isSimple ? nil : UnicodeFold(folding)
         // Memory for the bytes, for both cases and for `LongSearch`.
         try CMemory.expect(pattern.count, each: 8)
-        bytes = ignoresAccents ? try AccentMap.folded(pattern, cases: folds, ByteWork()) : Array(pattern)
+        bytes = try fold.map { (fold) throws(RealmError) in try fold.folded(pattern, ByteWork()) } ?? Array(pattern)
         upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
         lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
         // `LongSearch` decides by a byte and the byte before it whether to fold it. In invalid UTF-8 these two do not
@@ -66,8 +66,8 @@ struct Pattern {
     }
 
     func matches(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
-        guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
-        let folded = try AccentMap.folded(value, cases: folds, work)
+        guard let fold, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
+        let folded = try fold.folded(value, work)
         return try folded.withBytes { (b) throws(RealmError) in
             try holds(b, &work)
         }
@@ -76,15 +76,26 @@ struct Pattern {
     private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         switch search {
         case .whole: return value.count == bytes.count && matches(value, at: 0)
-        case .start: return value.count >= bytes.count && matches(value, at: 0)
+        case .start: return value.count >= bytes.count && matches(value, at: 0) && isWhole(value, to: bytes.count)
         case .end: return value.count >= bytes.count && matches(value, at: value.count - bytes.count)
         case .anywhere:
             guard value.count >= bytes.count else { return false }
             if bytes.isEmpty { return true }
-            if let run = long[-1] { return try run.search.find(in: value, from: 0, &work) != nil }
-            return try find(value, &work)
+            guard let run = long[-1] else { return try find(value, &work) }
+            var from = 0
+            while let found = try run.search.find(in: value, from: from, &work) {
+                if isWhole(value, to: found + bytes.count) { return true }
+                from = found + 1
+            }
+            return false
         case .wildcards: return try like(value, &work)
         }
+    }
+
+    /// Whether a part of a folded value ends with a whole character: not before a mark of its last letter.
+    @inline(__always) private func isWhole(_ value: Bytes, to end: Int) -> Bool {
+        guard let fold, !fold.accents, end < value.count, value[end] >= 0x80 else { return true }
+        return !UnicodeFold.isMark(value, end)
     }
 
     /// Whether the pattern matches at `at`. The value must have at least `bytes.count` bytes from there on.
@@ -123,7 +134,7 @@ struct Pattern {
         while position <= last {
             let byte = value[position]
             if byte == firstLower || byte == firstUpper {
-                if matches(value, at: position) { return true }
+                if matches(value, at: position), isWhole(value, to: position + bytes.count) { return true }
                 try work.look(bytes.count)
             }
             position += 1
@@ -137,10 +148,13 @@ struct Pattern {
     private func like(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let pattern = bytes
         var position = 0, patternPosition = 0, star = -1, mark = 0
-        // The length of a byte with the continuation bytes after it.
+        // The length of a byte with the continuation bytes after it, and with the marks after these in a folded value.
         func width(_ at: Int) -> Int {
             var end = at + 1
-            while end < value.count, value[end] & 0xC0 == 0x80 { end += 1 }
+            while end < value.count {
+                if value[end] & 0xC0 != 0x80, isWhole(value, to: end) { break }
+                end += 1
+            }
             return end - at
         }
         while position < value.count {
@@ -161,7 +175,7 @@ struct Pattern {
                 continue
             }
             if patternPosition < pattern.count {
-                let length = folds ? CaseMap.length(pattern, patternPosition) : 1
+                let length = folds || fold != nil ? CaseMap.length(pattern, patternPosition) : 1
                 var isUpper = position + length <= value.count, isLower = isUpper
                 if isUpper {
                     for offset in 0..<min(length, pattern.count - patternPosition) {
@@ -169,7 +183,9 @@ struct Pattern {
                         if value[position + offset] != lower[patternPosition + offset] { isLower = false }
                     }
                 }
-                if isUpper || isLower {
+                let end = patternPosition + length
+                let isNextMark = fold != nil && end < pattern.count && pattern[end] >= 0x80
+                if isUpper || isLower, isNextMark || isWhole(value, to: position + length) {
                     position += length
                     patternPosition += length
                     continue

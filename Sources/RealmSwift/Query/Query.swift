@@ -233,14 +233,19 @@ public struct StringOptions: OptionSet, Sendable {
     public init(rawValue: Int) { self.rawValue = rawValue }
     public static let caseInsensitive = StringOptions(rawValue: 1)
 
-    /// Ignores accents of Latin, Greek and Cyrillic letters.
+    /// Ignores accents.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
+
+    /// Follows the rules of Unicode: composed and decomposed letters are equal, and with `caseInsensitive` the letters
+    /// of all scripts fold. An addition of this library; without it, `caseInsensitive` folds Latin-1 letters only.
+    public static let unicode = StringOptions(rawValue: 4)
 
     /// The options as the engine names them.
     var folding: Folding {
         var all: Folding = []
         if contains(.caseInsensitive) { all.insert(.cases) }
         if contains(.diacriticInsensitive) { all.insert(.accents) }
+        if contains(.unicode) { all.insert(.unicode) }
         return all
     }
 }

@@ -15,7 +15,20 @@ A property with the name of a method of `Path` is reached by subscript: Person.d
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, NoReturn, Optional, Protocol, Tuple, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    List,
+    Literal,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Protocol,
+    Tuple,
+    Type,
+    Union,
+)
 
 from .errors import NoSuchProperty, suggestion
 
@@ -76,6 +89,18 @@ class Each(NamedTuple):
 
 
 Part = Union[str, Argument, Steps, Each]
+
+# The differences that a comparison of texts ignores.
+Fold = Union[bool, Literal["unicode", "accents"]]
+_MARKS = {False: "", True: "[c]", "unicode": "[cu]", "accents": "[cdu]"}
+
+
+def _mark(fold: Fold) -> str:
+    """The mark behind an operator of the query language."""
+    try:
+        return _MARKS[fold]
+    except (KeyError, TypeError):
+        raise ValueError(f"fold is True, False, 'unicode' or 'accents', not {fold!r}") from None
 
 
 class _Number:
@@ -262,28 +287,32 @@ class Path(_Number):
 
     # Comparing
 
-    def equals(self, text: Any, *, fold: bool = False) -> Condition:
-        """Equals a text; with `fold` regardless of case."""
-        return self._compared("==[c]" if fold else "==", text)
+    def equals(self, text: Any, *, fold: Fold = False) -> Condition:
+        """Equals a text.
 
-    def startswith(self, text: Any, *, fold: bool = False) -> Condition:
-        """Begins with a text or bytes; with `fold` regardless of case."""
-        return self._compared("BEGINSWITH[c]" if fold else "BEGINSWITH", text)
+        fold: True to ignore the case of Latin letters as Realm does (`[c]`); "unicode" to ignore the case of all
+        letters, and whether they are composed (`[cu]`); "accents" to ignore accents, too (`[cdu]`).
+        """
+        return self._compared("==" + _mark(fold), text)
 
-    def endswith(self, text: Any, *, fold: bool = False) -> Condition:
-        """Ends with a text or bytes; with `fold` regardless of case."""
-        return self._compared("ENDSWITH[c]" if fold else "ENDSWITH", text)
+    def startswith(self, text: Any, *, fold: Fold = False) -> Condition:
+        """Begins with a text or bytes. fold: as `equals`."""
+        return self._compared("BEGINSWITH" + _mark(fold), text)
 
-    def contains(self, value: Any, *, fold: bool = False) -> Condition:
-        """Contains a text or bytes; a list, set or dictionary contains the value or object as an element. With
-        `fold` regardless of case."""
+    def endswith(self, text: Any, *, fold: Fold = False) -> Condition:
+        """Ends with a text or bytes. fold: as `equals`."""
+        return self._compared("ENDSWITH" + _mark(fold), text)
+
+    def contains(self, value: Any, *, fold: Fold = False) -> Condition:
+        """Contains a text or bytes; a list, set or dictionary contains the value or object as an element. fold: as
+        `equals`."""
         if self._member is not None and self._member._is_many():
             return self.equals(value, fold=fold)
-        return self._compared("CONTAINS[c]" if fold else "CONTAINS", value)
+        return self._compared("CONTAINS" + _mark(fold), value)
 
-    def like(self, pattern: Any, *, fold: bool = False) -> Condition:
-        """Matches a pattern: * matches any text, ? any single character. With `fold` regardless of case."""
-        return self._compared("LIKE[c]" if fold else "LIKE", pattern)
+    def like(self, pattern: Any, *, fold: Union[bool, Literal["unicode"]] = False) -> Condition:
+        """Matches a pattern: * matches any text, ? any single character. fold: as `equals`, without "accents"."""
+        return self._compared("LIKE" + _mark(fold), pattern)
 
     def matches(self, words: str) -> Condition:
         """Contains all words: "word" itself, "-word" not that word, "be*" a word that begins with "be". Needs a
