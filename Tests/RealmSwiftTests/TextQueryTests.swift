@@ -100,6 +100,8 @@ struct TextQueryTests {
         #expect(ids { $0.text.equals($0.other, options: [.caseInsensitive, .diacriticInsensitive]) } == [1])
         #expect(ids { $0.text.contains($0.other, options: [.caseInsensitive, .diacriticInsensitive]) } == [1])
         #expect(ids { $0.text.notEquals("FOO", options: [.caseInsensitive, .diacriticInsensitive]) } == [2])
+        #expect(ids { $0.text.contains("FO\u{F3}", options: [.caseInsensitive, .unicode]) } == [1])
+        #expect(ids { $0.text.contains("FOO", options: [.caseInsensitive, .unicode]) } == [])
         #expect(notes.filter("any CONTAINS[cd] %@", "cre").map(\.id) == [1])
         #expect(
             ids { $0.byName["Chloë"].starts(with: "e", options: [.caseInsensitive, .diacriticInsensitive]) } == [1])
@@ -294,6 +296,24 @@ struct WordsAsNamesTests {
         #expect(
             byQuery.map(\.id) == [2]
                 && words.where { !$0.not && $0.some["k"] == "v1" && ($0.all.any == 1).count > 0 }.map(\.id) == [1])
+        _ = folder
+    }
+
+    /// Needs ICU, which the machines that build the library have.
+    @Test func sortedByALanguage() throws {
+        let (realm, folder) = try makeRealm(TextQueryTests.TextNote.self)
+        let texts = ["zu", "\u{C4}pfel", "apfel", "\u{D6}l", "Ofen", "item10", "item9"]
+        try realm.write {
+            for (i, text) in texts.enumerated() { realm.add(TextQueryTests.TextNote(value: [i, text] as [Any])) }
+        }
+        let notes = realm.objects(TextQueryTests.TextNote.self)
+        func sorted(_ locale: String) -> [String?] {
+            notes.sorted(by: [SortDescriptor(keyPath: \TextQueryTests.TextNote.text, locale: locale)]).map(\.text)
+        }
+        #expect(sorted("de") == ["apfel", "\u{C4}pfel", "item10", "item9", "Ofen", "\u{D6}l", "zu"])
+        #expect(sorted("sv@colNumeric=yes") == ["apfel", "item9", "item10", "Ofen", "zu", "\u{C4}pfel", "\u{D6}l"])
+        let descending = SortDescriptor(keyPath: "text", ascending: true, locale: "de").reversed()
+        #expect(descending.locale == "de" && Array(notes.sorted(by: [descending])).first?.text == "zu")
         _ = folder
     }
 }

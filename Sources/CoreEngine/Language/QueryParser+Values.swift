@@ -232,7 +232,7 @@ extension QueryParser {
     }
 
     /// The bytes between the quotes.
-    private func quoted(_ token: Token) -> [UInt8] { Array(bytes[token.start + 1..<token.end - 1]) }
+    func quoted(_ token: Token) -> [UInt8] { Array(bytes[token.start + 1..<token.end - 1]) }
 
     /// Parses `('text')` after the word `binary`.
     private mutating func binary() throws(RealmError) -> ConstantSyntax {

@@ -385,12 +385,17 @@ struct QueryParser {
 
     // MARK: Clauses
 
-    private mutating func sortKeys() throws(RealmError) -> [(path: [PathStep], ascending: Bool)] {
-        var keys: [(path: [PathStep], ascending: Bool)] = []
+    private mutating func sortKeys() throws(RealmError) -> [SortKeySyntax] {
+        var keys: [SortKeySyntax] = []
         repeat {
             let steps = try path()
+            var locale: String?
+            if kind == .identifier, ahead(1) == .string, spelling(token).lowercased() == "collate" {
+                locale = String(decoding: quoted(tokens[at + 1]), as: UTF8.self)
+                at += 2
+            }
             guard kind == .ascending || kind == .descending else { throw unexpected() }
-            keys.append((steps, kind == .ascending))
+            keys.append(SortKeySyntax(path: steps, locale: locale, ascending: kind == .ascending))
             at += 1
         } while take(.comma)
         return keys

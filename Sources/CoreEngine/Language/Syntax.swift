@@ -162,8 +162,17 @@ package struct GeoPlaceSyntax {
     }
 }
 
+/// A key of SORT.
+struct SortKeySyntax {
+    let path: [PathStep]
+
+    /// The language after COLLATE.
+    var locale: String?
+    let ascending: Bool
+}
+
 enum OrderingSyntax {
-    case sort([(path: [PathStep], ascending: Bool)])
+    case sort([SortKeySyntax])
     case distinct([[PathStep]])
     case limit(Int)
 }

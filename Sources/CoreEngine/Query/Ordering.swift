@@ -14,11 +14,21 @@ struct SortKey {
     var ascending: Bool
     let text: String
 
+    /// The order of the texts; nil for the order of their bytes.
+    var collation: Collation?
+
     /// The expression of a computed property; nil for stored properties.
     var expression: Expression?
 
     /// Whether the key is a stored property of the queried class itself.
-    var isOwnProperty: Bool { hops.isEmpty && dictionaryKey == nil && !isInvalid && expression == nil }
+    var isOwnProperty: Bool {
+        hops.isEmpty && dictionaryKey == nil && !isInvalid && expression == nil && collation == nil
+    }
+
+    /// The key as a query has it.
+    var written: String {
+        "\(text)\(collation.map { " COLLATE '\($0.locale)'" } ?? "") \(ascending ? "ASC" : "DESC")"
+    }
 
     /// For a separate run, which can take place on another thread at the same time.
     func copied() -> SortKey {
@@ -37,7 +47,7 @@ enum Ordering {
     var text: String {
         switch self {
         case .sort(let keys):
-            "SORT(" + keys.map { "\($0.text) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
+            "SORT(" + keys.map(\.written).joined(separator: ", ") + ")"
         case .distinct(let keys): "DISTINCT(" + keys.map(\.text).joined(separator: ", ") + ")"
         case .limit(let count): "LIMIT(\(count))"
         }
@@ -67,7 +77,11 @@ extension Binder {
         case .limit(let limit): return .limit(max(0, limit))
         case .sort(let keys):
             var all: [SortKey] = []
-            for key in keys { all.append(try sortKey(key.path, table, ascending: key.ascending)) }
+            for key in keys {
+                var bound = try sortKey(key.path, table, ascending: key.ascending)
+                if let locale = key.locale { bound.collation = try Collation(locale) }
+                all.append(bound)
+            }
             return .sort(all)
         case .distinct(let paths):
             var all: [SortKey] = []
@@ -161,10 +175,14 @@ enum SortValue {
     case broken
     case value(Mixed)
 
+    /// The sort key of a text (`Collation`).
+    case collated([UInt8])
+
     /// The size in bytes of a string or binary; 0 for other values.
     @inline(__always) var size: Int {
         switch self {
         case .value(.string(let bytes)), .value(.binary(let bytes)): bytes.count
+        case .collated(let key): key.count
         default: 0
         }
     }
@@ -175,7 +193,15 @@ enum SortValue {
         case (.broken, _): 1
         case (_, .broken): -1
         case (.value(let x), .value(let y)): Mixed.compareExactly(x, y)
+        case (.collated(let x), .collated(let y)): compare(x, y)
+        // A Mixed property: a text and a value of another type.
+        case (.collated, .value(let y)): Mixed.compareExactly(.string(Bytes(start: nil, count: 0)), y)
+        case (.value(let x), .collated): Mixed.compareExactly(x, .string(Bytes(start: nil, count: 0)))
         }
+    }
+
+    private static func compare(_ x: [UInt8], _ y: [UInt8]) -> Int {
+        x.withUnsafeBytes { first in y.withUnsafeBytes { second in Mixed.compareBytes(first, second) } }
     }
 
     /// Equality as in a condition: the decimal 0.1 equals the double 0.1.
@@ -211,6 +237,12 @@ struct SortReader {
     }
 
     func value(_ row: ObjKey) throws(RealmError) -> SortValue {
+        let value = try plainValue(row)
+        guard let collation = key.collation, case .value(.string(let text)) = value else { return value }
+        return .collated(try collation.key(text))
+    }
+
+    private func plainValue(_ row: ObjKey) throws(RealmError) -> SortValue {
         if let expression {
             buffer.reset()
             try expression.evaluate(tables[0], row, buffer)

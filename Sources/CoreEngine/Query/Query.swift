@@ -6,5 +6,5 @@
 /// A query finds its rows through an index where one answers, and otherwise by a scan; both give the same rows in the
 /// same order.
 ///
-/// May use: Conditions, Scan, Language, Tables, Elements, Basics.
+/// May use: Conditions, Scan, Language, Tables, Elements, Platform, Basics.
 enum Query {}

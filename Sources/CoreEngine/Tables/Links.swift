@@ -27,20 +27,8 @@ extension Table {
             if let single { return [single] }
             guard let tree else { return [] }
             var keys: [ObjKey] = []
-            // Before format 24, a list is one node of any length.
-            if try !tree.store.node(tree.root).isInner {
-                try add(try tree.store.integers(tree.root), to: &keys)
-            } else {
-                try tree.forEachLeaf { (leaf, _, _) throws(RealmError) in
-                    try add(try tree.store.integers(leaf), to: &keys)
-                    return true
-                }
-            }
+            try tree.forEachInteger { (raw) throws(RealmError) in try keys.add(ObjKey(raw)) }
             return keys
-        }
-
-        private func add(_ more: Node, to keys: inout [ObjKey]) throws(RealmError) {
-            for i in 0..<more.count { try keys.add(ObjKey(more.get(i))) }
         }
     }
 

@@ -70,6 +70,21 @@ extension BPlusTree {
         return found
     }
 
+    /// Calls `body` with each element of a tree of integers, also of a node of any length (`splitOversized`).
+    func forEachInteger(_ body: (Int64) throws(RealmError) -> Void) throws(RealmError) {
+        let node = try store.node(root)
+        if !node.isInner {
+            let all = try store.integers(root)
+            for i in 0..<all.count { try body(all.get(i)) }
+            return
+        }
+        try forEachLeaf { (leaf, _, _) throws(RealmError) in
+            let some = try store.integers(leaf)
+            for i in 0..<some.count { try body(some.get(i)) }
+            return true
+        }
+    }
+
     /// Before format 24, a backlink list was a single node of any length. A node beyond the capacity of a tree leaf is
     /// converted to a tree.
     ///

@@ -138,6 +138,9 @@ extension RealmCollection {
         let rows = _rlmRows(), all = Array(sortDescriptors)
         guard !all.isEmpty else { return Results(rows) }
         if rows.elements == nil {
+            guard all.allSatisfy({ $0.locale == nil }) else {
+                misuse("A collection of values has no order of a language: sort objects by a property")
+            }
             // The sort is stable, so the descriptors are applied in reverse.
             return Results(
                 all.reversed().reduce(rows) { rows, d in rows.ordered(.sort(ascending: d.ascending), d.keyPath) })
@@ -146,7 +149,8 @@ extension RealmCollection {
         return Results(
             rows.derived { () throws(EngineError) in
                 try rows.found.sorted(
-                    all.map { "\(rows.stored($0.keyPath)) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", "))
+                    all.map { "\(rows.stored($0.keyPath))\($0.collation) \($0.ascending ? "ASC" : "DESC")" }
+                        .joined(separator: ", "))
             })
     }
 

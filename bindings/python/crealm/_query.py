@@ -166,8 +166,17 @@ class _Writer:
         return before + ".".join(escaped(name) + text for name, text in zip(names, after)), behind
 
 
-def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
+def sort_text(
+    db: Session,
+    bound: Optional[BoundClass],
+    keys: Tuple[Any, ...],
+    is_descending: bool,
+    locale: Optional[str] = None,
+) -> str:
     """The ordering in the library's form, from "age", "-age", ("age", "desc") or a list of these."""
+    if locale is not None and not re.fullmatch("[A-Za-z0-9_=@;-]{1,100}", locale):
+        raise QueryError(f"{locale!r} is no language to sort by")
+    collation = "" if locale is None else f" COLLATE '{locale}'"
     parts = []
     for key in _flat(keys):
         path: Any
@@ -179,7 +188,7 @@ def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], i
             path, direction = key[1:], "DESC"
         else:
             path, direction = key, "DESC" if is_descending else "ASC"
-        parts.append(f"{stored_path(db, bound, path)} {direction}")
+        parts.append(f"{stored_path(db, bound, path)}{collation} {direction}")
     if not parts:
         raise TypeError("sort() needs the name of a property")
     return ", ".join(parts)

@@ -147,21 +147,29 @@ class Queryable(Columnar, typing.Generic[T]):
             hint = "" if instead is None else f": {instead}"
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
-    def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[T]:
+    def sort(
+        self,
+        *keys: Any,
+        ascending: Optional[bool] = None,
+        descending: bool = False,
+        locale: Optional[str] = None,
+    ) -> Results[T]:
         """The same objects in another order: sort("name"), sort("-age", "name"),
         sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True),
         sort(-Person.age, Person.boss.name).
 
         Objects with equal values keep their order. None comes first, and objects whose path has a link that is
         None come last; descending is the reverse of that. `ascending` and `descending` apply to keys without
-        their own direction. QueryError for a path that does not exist, and, at the first read, for a path
-        through a collection.
+        their own direction. `locale`: texts in the order of a language, sort("name", locale="de"), also with ICU's
+        keywords ("en@colNumeric=yes"); without it, in the order of their bytes. QueryError for a path that does not
+        exist, for a locale that is none, and, at the first read, for a path through a collection. NotSupportedError
+        for a locale where the system has no ICU.
         """
         if ascending is not None:
             if ascending and descending:
                 raise TypeError("sort() goes one way: ascending or descending")
             descending = not ascending
-        return self._results()._sort(keys, descending)
+        return self._results()._sort(keys, descending, locale)
 
     def distinct(self, *paths: Any) -> Results[T]:
         """Keeps the first of the objects with equal values in all paths: distinct("city"). Two Nones are equal. Objects
@@ -515,8 +523,8 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         both = query.append_to(self._handle.make(lib.realm_results_get_query))
         return self._made(both.make(lib.realm_query_find_all))
 
-    def _sort(self, keys: Any, descending: bool) -> Results[T]:
-        text = sort_text(self._db, self._row_class(), keys, descending)
+    def _sort(self, keys: Any, descending: bool, locale: Optional[str] = None) -> Results[T]:
+        text = sort_text(self._db, self._row_class(), keys, descending, locale)
         return self._made(ordered(lib.realm_results_sort, self._handle, text))
 
     def _distinct(self, paths: Any) -> Results[T]:

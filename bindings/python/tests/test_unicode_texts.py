@@ -154,3 +154,74 @@ def test_fold_of_conditions(db, tmp_path):
         assert ids(Word.text.like("jos?", fold="unicode")) == [0, 1, 2]
         with pytest.raises(ValueError):
             Word.text.equals("a", fold="no")
+
+
+WORDS = ["Zebra", "Äpfel", "apfel", "Öl", "öl", "Ofen", "zu", "éclair", "eclair", "Eclair", "item10", "item9", None, "Ähre", "Яна", "Аня"]
+
+
+def collated(db, locale, **options):
+    try:
+        return [row.text for row in db["Word"].sort("text", locale=locale, **options)]
+    except crealm.NotSupportedError:
+        pytest.skip("needs ICU")
+
+
+def test_sorted_by_a_language(db):
+    fill(db, WORDS)
+    german = collated(db, "de")
+    wanted = "apfel Äpfel Ähre eclair Eclair éclair item10 item9 Ofen öl Öl Zebra zu Аня Яна".split()
+    assert german[0] is None and german[1:] == sorted(wanted, key=lambda word: german.index(word))
+    assert german.index("Ähre") < german.index("apfel") < german.index("Äpfel") < german.index("éclair")
+    assert german.index("öl") < german.index("Öl") < german.index("Zebra")
+    swedish = collated(db, "sv")
+    assert swedish.index("zu") < swedish.index("Ähre") < swedish.index("Äpfel") < swedish.index("öl")
+    assert collated(db, "en@colNumeric=yes").index("item9") < collated(db, "en@colNumeric=yes").index("item10")
+    assert collated(db, "de-DE") == german
+    assert collated(db, "de", descending=True)[-1] is None
+
+
+def test_a_language_in_a_query(db):
+    fill(db, WORDS)
+    by_method = collated(db, "de")
+    query = db["Word"].where("TRUEPREDICATE SORT(text COLLATE 'de' ASC, id DESC) LIMIT(5)")
+    assert "COLLATE 'de'" in query.description
+    assert [row.text for row in query] == by_method[:5]
+    assert [row.text for row in db["Word"].where(query.description)] == by_method[:5]
+    numbers = db["Word"].where("TRUEPREDICATE SORT(id collate 'de' DESC)")
+    assert [row.id for row in numbers] == sorted(range(len(WORDS)), reverse=True)
+    for wrong in ["SORT(text COLLATE ASC)", "SORT(text COLLATE 'de')", "SORT(text COLLATE 'd e' ASC)", "DISTINCT(text COLLATE 'de')"]:
+        with pytest.raises(crealm.QueryError):
+            db["Word"].where(f"TRUEPREDICATE {wrong}")
+    with pytest.raises(crealm.QueryError):
+        db["Word"].sort("text", locale="de'")
+
+
+def test_live_results_keep_the_order_of_a_language(db):
+    fill(db, WORDS)
+    collated(db, "de")  # Skips without ICU.
+    told = []
+    rows = db["Word"].sort("text", locale="de")
+    observation = rows.observe(told.append)
+    db.refresh()
+    rng = random.Random(3)
+    shown = [row.text for row in rows]
+    changes = 0
+    for i in range(60):
+        told.clear()
+        with db.write():
+            if rng.random() < 0.6:
+                db["Word"].create(id=100 + i, text=some_text(rng, 1))
+            else:
+                rng.choice(list(db["Word"])).delete()
+        db.refresh()
+        after = [row.text for row in rows]
+        assert after == collated(db, "de")
+        for change in told:
+            for index in sorted(change.deletions, reverse=True):
+                del shown[index]
+            for index in sorted(change.insertions):
+                shown.insert(index, after[index])
+            changes += 1
+        assert shown == after
+    observation.cancel()
+    assert changes >= 50
