@@ -334,6 +334,23 @@ class Selection:
     def __arrow_c_schema__(self) -> Any:
         return _arrow.schema(self._rows._rows_handle(), self._columns)
 
+    def to_dicts(self) -> List[Dict[str, Any]]:
+        """The rows as dictionaries, without an object for each row: select("name", "boss.name").to_dicts(). The keys are
+        the names of the columns as they were given. A link is the primary key of its object, or the object key in a
+        class without one; collections are lists and dictionaries, embedded objects dictionaries."""
+        handle = self._rows._rows_handle()
+        shapes = _arrow.shapes(handle, self._columns)
+        names = list(self._columns or (shape.name for shape in shapes))
+        kinds = [self._rows._kind_of(name) for name in names]
+        made: List[Dict[str, Any]] = []
+        for page in _arrow.pages(handle, names, shapes):
+            columns = [
+                column if kind is None else [None if value is None else kind.read(value) for value in column]
+                for kind, column in zip(kinds, page)
+            ]
+            made += [dict(zip(names, row)) for row in zip(*columns)]
+        return made
+
     def __repr__(self) -> str:
         return f"<Selection of {len(self._columns or ()) or 'all'} columns>"
 

@@ -22,8 +22,8 @@ from itertools import chain
 from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
 
+from . import _dicts, _pages
 from . import _marshal as c
-from . import _pages
 from ._handle import Handle, resolved
 from ._library import lib
 from ._query import (
@@ -487,6 +487,10 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             bound = self._db._by_name.get(facts.target)
         return None if bound is not None and bound.schema.embedded else facts
 
+    def _target_of(self, facts: c.PropertyFacts) -> Optional[BoundClass]:
+        """The class that a link leads to."""
+        return self._db._by_name.get(facts.target)
+
     def _made(self, handle: Handle) -> Results[T]:
         return Results(self._db, handle, self._class_key, self._property, self._depth, self._model)
 
@@ -567,6 +571,11 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         """The to_dict(depth) of each object; None for an object of a snapshot that was deleted.
         DataError for results of values."""
         self._require_objects()
+        bound = self._row_class()
+        if bound is not None and not self._db.is_writing:
+            found = _dicts.rows(self._handle, bound, depth, self._target_of)
+            if found is not None:
+                return found
 
         def dictionary(row: Any) -> Optional[typing.Dict[str, Any]]:
             return None if row is None else row.to_dict(depth)
