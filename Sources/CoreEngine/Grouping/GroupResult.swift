@@ -147,6 +147,37 @@ extension ResultSet {
     }
 
     private func groups(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> GroupStream {
+        try grouped(text, arguments) { (query, rows, group) throws(RealmError) in
+            try GroupStream(query, rows, group)
+        }
+    }
+
+    /// The groups as rows of values, with the names of the columns; see `exportGroups`.
+    package func groups(_ text: String, values: [RealmValue]) throws(RealmError) -> (
+        names: [Name], rows: [[RealmValue]]
+    ) {
+        let arena = ConstantArena()
+        var arguments: [QueryArgument] = []
+        for value in values { arguments.append(try arena.argument(value)) }
+        defer { withExtendedLifetime(arena) {} }
+        return try grouped(text, arguments) { (query, rows, group) throws(RealmError) in
+            var all: [[RealmValue]] = []
+            try all.makeRoom(for: rows.count)
+            for row in rows {
+                try group.test()
+                var found: [RealmValue] = []
+                for column in query.columns { found.append(try group.copy(try column.values.value(Int(row.raw)))) }
+                all.append(found)
+            }
+            return (query.columns.map(\.name), all)
+        }
+    }
+
+    /// Computes the groups, and calls `body` with them and with the numbers of those that are in the result.
+    private func grouped<R>(
+        _ text: String, _ arguments: [QueryArgument],
+        _ body: (GroupQuery, [ObjKey], Group) throws(RealmError) -> R
+    ) throws(RealmError) -> R {
         guard let tableKey = table else { throw RealmError(.illegalOperation, "Results of values have no groups") }
         let group = try realm.reading().group, syntax = try QueryParser.parse(text)
         guard let grouping = syntax.grouping else {
@@ -169,7 +200,7 @@ extension ResultSet {
             try query.finish()
             let rows = try query.ordered(grouping, &binder)
             defer { withExtendedLifetime(query) {} }
-            return try GroupStream(query, rows, group)
+            return try body(query, rows, group)
         }
     }
 

@@ -22,6 +22,11 @@ public struct FormatString {
     /// - Returns: the number of objects.
     func update(_ rows: _Rows) throws(EngineError) -> Int { try rows.found.update(text, values: arguments) }
 
+    /// Returns the groups of the rows.
+    func groups(_ rows: _Rows) throws(EngineError) -> (names: [Name], rows: [[EngineValue]]) {
+        try rows.found.groups(text, values: arguments)
+    }
+
     /// Returns the rows that match the condition.
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
         try rows.found.filtered(text, values: arguments, reachingFurther: true)
