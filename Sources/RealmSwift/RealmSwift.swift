@@ -26,8 +26,8 @@
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
 /// It uses the package interface of the engine.
-/// May use: CoreEngineAsync, CoreEngineFoundation, Blobs, Updates, Objects, ObjectStore, Scheduling, Notifications, Rules,
-/// Language, Schema, Transactions, Tables, Elements, Basics.
+/// May use: CoreEngineAsync, CoreEngineFoundation, Blobs, Grouping, Updates, Objects, ObjectStore, Scheduling,
+/// Notifications, Rules, Language, Schema, Transactions, Tables, Elements, Basics.
 ///
 /// Folders:
 /// - `Collections` may use: Model, Notifications, Query, Realm, RealmSwift, Schema, Values.

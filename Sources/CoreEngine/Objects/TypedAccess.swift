@@ -6,6 +6,7 @@ extension Realm {
     /// A value; its bytes are valid until the Realm changes or moves.
     package func read(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         guard enterQuickly() else {
+            if let value = readFrozen(table, column, { $0.openedValue(object, column) }) { return value }
             return try inside(.object) { () throws(RealmError) in try value(table, object, column) }
         }
         guard let value = opened(table, column, { $0.openedValue(object, column) }) else {
@@ -65,9 +66,19 @@ extension Realm {
     /// The value of a property in leaves that are already open. nil means "take the slow path": the value was not
     /// found, or something unusual happened; the general read then reports the error.
     @inline(__always) private func readQuickly<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
-        guard enterQuickly() else { return nil }
+        guard enterQuickly() else { return readFrozen(table, column, body) }
         let found = opened(table, column, body)
         return leaveQuickly() ? found : nil
+    }
+
+    /// The same in a frozen Realm, with the reader of the calling thread; nil for other Realms.
+    @inline(__always) private func readFrozen<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
+        guard let reader = enterFrozen() else { return nil }
+        let found: R? = reader._withUnsafeGuaranteedRef { reader in
+            guard let openTable = reader.openTable(table) else { return nil }
+            return openTable._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
+        }
+        return leaveFrozen(reader) ? found : nil
     }
 
     @inline(__always) private func opened<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {

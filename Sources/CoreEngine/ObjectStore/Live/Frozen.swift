@@ -47,6 +47,14 @@ final class FrozenReaders: Sendable {
             return content
         }
 
+        /// A table that the reader has opened before, without counting references; nil otherwise.
+        @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
+            Unmanaged.passUnretained(transaction)._withUnsafeGuaranteedRef { transaction in
+                guard transaction.stage == .reading else { return nil }
+                return Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef { $0.openTable(key) }
+            }
+        }
+
         /// Called when no call is inside and none can enter any more.
         func end() {
             guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }

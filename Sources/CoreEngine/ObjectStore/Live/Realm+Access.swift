@@ -256,6 +256,33 @@ extension Realm {
         return FaultGuard.hasFaults
     }
 
+    /// The inlined `enter` for a frozen Realm that the calling thread has used before; nil in other cases, with
+    /// nothing changed. The caller calls `leaveFrozen`.
+    @inline(__always) func enterFrozen() -> Unmanaged<FrozenReaders.Reader>? {
+        guard let readers = frozenReaders, let own = readers._withUnsafeGuaranteedRef({ $0.own }) else { return nil }
+        own._withUnsafeGuaranteedRef { reader in
+            reader.visits.store(reader.visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        }
+        Platform.keepOrder()
+        if access.standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults { return own }
+        _ = leaveFrozen(own)
+        return nil
+    }
+
+    /// - Returns: false when pages of any file were lost: then the caller must not use the values it read.
+    @inline(__always) func leaveFrozen(_ reader: Unmanaged<FrozenReaders.Reader>) -> Bool {
+        reader._withUnsafeGuaranteedRef { reader in
+            let rest = reader.visits.load(ordering: .relaxed) &- 1
+            reader.visits.store(rest, ordering: .releasing)
+            Platform.keepOrder()
+            guard access.standing.load(ordering: .acquiring) == 0 else {
+                if isClosed, rest == 0 { reader.end() }
+                return false
+            }
+            return !FaultGuard.hasFaults
+        }
+    }
+
     private func enter(_ frozen: FrozenReaders, _ accessor: Accessor) throws(RealmError) {
         if let own = frozen.own {
             own._withUnsafeGuaranteedRef { reader in

@@ -62,6 +62,9 @@ public final class Realm: RealmOpening {
     /// The readers of a frozen Realm; nil in a live one.
     let frozen: FrozenReaders?
 
+    /// `frozen`, for reads that count no references.
+    let frozenReaders: Unmanaged<FrozenReaders>?
+
     public internal(set) var schema: Schema {
         get { facts.with { $0.schema } }
         set { facts.with { $0.schema = newValue } }
@@ -174,6 +177,7 @@ public final class Realm: RealmOpening {
         schemaState = SchemaState(isDynamic: configuration.schema == nil)
         isFixedView = false
         frozen = nil
+        frozenReaders = nil
         interruption = configuration.makeInterruption()
         if let schema = configuration.schema {
             try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
@@ -279,6 +283,7 @@ public final class Realm: RealmOpening {
         schemaState = SchemaState(isDynamic: true)
         isFixedView = true
         frozen = nil
+        frozenReaders = nil
         (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = realm.interruption
         guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
@@ -303,7 +308,9 @@ public final class Realm: RealmOpening {
         isFixedView = true
         (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = Interruption()
-        frozen = FrozenReaders(pin, interruption)
+        let readers = FrozenReaders(pin, interruption)
+        frozen = readers
+        frozenReaders = .passUnretained(readers)
         transaction = try Transaction(closedOf: database)
         // Inside a migration the classes in memory are already those of the new version.
         if realm.isWriting { try inside { () throws(RealmError) in try readSchemaBeforeWrite(of: realm) } }
