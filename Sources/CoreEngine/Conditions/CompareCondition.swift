@@ -78,8 +78,7 @@ final class CompareCondition: Condition {
         }
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
         if case .typedLink(let table, _) = constant, table != facts.oppositeTable { return }
-        guard folding.isSimple else { return }
-        if let columnTest = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) {
+        if let columnTest = try ColumnTest(facts.kind, op, constant, folding: folding, ieee: false) {
             test = (column, columnTest)
         }
     }

@@ -48,7 +48,7 @@ final class DirectCondition: Condition {
         try path.prepare(group)
         test = nil
         if let facts = try group.table(path.end)?.facts(column), !facts.isCollection {
-            test = try ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
+            test = try ColumnTest(facts.kind, op, constant, folding: folds ? .cases : [], ieee: true)
         }
     }
 

@@ -18,9 +18,9 @@ enum ColumnTest {
     case text(TextTest)
 
     /// nil if rows must be tested one by one. `ieee`: NaN compares by IEEE 754.
-    init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Bool, ieee: Bool) throws(RealmError) {
+    init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Folding, ieee: Bool) throws(RealmError) {
         let negated = op == .notEqual
-        if op.isString || folding || kind == .string {
+        if op.isString || !folding.isEmpty || kind == .string {
             guard kind == .string, case .string(let bytes) = constant, bytes.count > 0,
                 let test = try TextTest(op, bytes, folding: folding)
             else { return nil }

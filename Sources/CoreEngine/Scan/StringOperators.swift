@@ -66,11 +66,17 @@ struct Pattern {
     }
 
     func matches(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
-        guard let fold, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
-        let folded = try fold.folded(value, work)
-        return try folded.withBytes { (b) throws(RealmError) in
-            try holds(b, &work)
-        }
+        guard fold != nil, !CMemory.isASCII(value) else { return try holds(value, &work) }
+        var folded = UnicodeFold.Output()
+        return try matches(value, &work, &folded)
+    }
+
+    /// The same for a loop over values, which passes the same `folded` again.
+    func matches(_ value: Bytes, _ work: inout ByteWork, _ folded: inout UnicodeFold.Output) throws(RealmError) -> Bool
+    {
+        guard let fold, !CMemory.isASCII(value) else { return try holds(value, &work) }
+        try fold.fold(value, &folded, &work)
+        return try folded.bytes.withBytes { (b) throws(RealmError) in try holds(b, &work) }
     }
 
     private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {

@@ -13,6 +13,10 @@ final class TextTest {
     /// it.
     private let letters: UnsafeMutableRawPointer, cases: UnsafeMutableRawPointer
 
+    /// For comparisons by Unicode's rules: the pattern for values that are not ASCII. The other members are those of the
+    /// folded pattern, for leaves that are.
+    private let unicode: Pattern?
+
     /// Whether comparing bytes is enough: nothing is folded, or the pattern is ASCII only.
     private let isPlain: Bool
 
@@ -20,13 +24,23 @@ final class TextTest {
     /// bytes of a shorter pattern.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
-    init?(_ op: CompareOperator, _ bytes: Bytes, folding: Bool) throws(RealmError) {
+    init?(_ op: CompareOperator, _ bytes: Bytes, folding: Folding) throws(RealmError) {
         guard op.isString || op == .equal || op == .notEqual else { return nil }
+        let test: CompareOperator = op == .notEqual ? .equal : op
+        let whole = try Pattern(test, bytes, folding: folding)
+        guard !whole.bytes.isEmpty else { return nil }
         self.op = op
-        pattern = try Pattern(op == .notEqual ? .equal : op, bytes, folding: folding ? .cases : [])
-        length = bytes.count
-        let lower = folding ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
-        let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
+        unicode = folding.isSimple ? nil : whole
+        pattern =
+            folding.isSimple
+            ? whole
+            : try whole.bytes.withBytes { (folded) throws(RealmError) in
+                try Pattern(test, folded, folding: folding.intersection(.cases))
+            }
+        let folds = folding.contains(.cases)
+        length = pattern.bytes.count
+        let lower = folds ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
+        let upper = folds ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
         letters = .allocate(byteCount: length + 8, alignment: 8)
         cases = .allocate(byteCount: length + 8, alignment: 8)
         CMemory.zero(letters, length + 8)
@@ -35,7 +49,7 @@ final class TextTest {
             cases.storeBytes(of: lower[i] ^ upper[i], toByteOffset: i, as: UInt8.self)
             letters.storeBytes(of: lower[i] | (lower[i] ^ upper[i]), toByteOffset: i, as: UInt8.self)
         }
-        isPlain = !folding || pattern.bytes.allSatisfy { $0 < 0x80 }
+        isPlain = !folds || pattern.bytes.allSatisfy { $0 < 0x80 }
         let at = max(0, length - 8)
         word = letters.loadUnaligned(fromByteOffset: at, as: UInt64.self)
         wordCases = cases.loadUnaligned(fromByteOffset: at, as: UInt64.self)
@@ -44,7 +58,7 @@ final class TextTest {
 
     private init(_ other: TextTest, _ op: CompareOperator) {
         self.op = op
-        pattern = other.pattern
+        (pattern, unicode) = (other.pattern, other.unicode)
         length = other.length
         letters = .allocate(byteCount: length + 8, alignment: 8)
         cases = .allocate(byteCount: length + 8, alignment: 8)
@@ -76,7 +90,11 @@ final class TextTest {
             guard node.widthType == 1 else { return false }
             guard node.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
             scan.learn(column, node.count &* node.width)
-            try small(scan, node, mask)
+            if let unicode, !CMemory.isASCII(Bytes(start: node.payload, count: node.count &* node.width)) {
+                try each(scan, unicode, mask) { row throws(RealmError) in try StringLeaf.getSmall(node, row) }
+            } else {
+                try small(scan, node, mask)
+            }
             return true
         }
         if node.context { return false }
@@ -87,6 +105,11 @@ final class TextTest {
         // Equality compares the lengths first and seldom reads the text.
         scan.learn(
             column, offsets: parts.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : parts.blob.count)
+        if let unicode, !CMemory.isASCII(Bytes(start: parts.blob.payload, count: parts.blob.count)) {
+            let leaf = try TextLeaf(store, ref, scan.count)
+            try each(scan, unicode, mask) { row throws(RealmError) in try leaf.text(store, row) }
+            return true
+        }
         switch parts.ends.width {
         case 8: try medium(scan, parts, mask, UnsafePointer(parts.ends.payload.assumingMemoryBound(to: Int8.self)))
         case 16: try medium(scan, parts, mask, UnsafePointer(parts.ends.payload.assumingMemoryBound(to: Int16.self)))
@@ -94,6 +117,22 @@ final class TextTest {
         default: return false
         }
         return true
+    }
+
+    /// Tests text by text, by Unicode's rules.
+    private func each(
+        _ scan: ClusterScan, _ pattern: Pattern, _ mask: RowMask, _ text: (Int) throws(RealmError) -> Bytes?
+    ) throws(RealmError) {
+        let negated = op == .notEqual
+        var work = scan.store.byteWork, folded = UnicodeFold.Output()
+        for row in 0..<scan.count where mask[row] != 0 {
+            var hit = false
+            if let text = try text(row) {
+                try work.look(text.count)
+                hit = try pattern.matches(text, &work, &folded)
+            }
+            if hit == negated { mask[row] = 0 }
+        }
     }
 
     // MARK: Strings in slots of one width

@@ -8,46 +8,70 @@
 struct UnicodeFold {
     let cases: Bool
     let accents: Bool
+    private let tables = Tables.shared
+    private let short: [UInt32]
 
-    init(_ folding: Folding) { (cases, accents) = (folding.contains(.cases), folding.contains(.accents)) }
+    init(_ folding: Folding) {
+        (cases, accents) = (folding.contains(.cases), folding.contains(.accents))
+        short = Tables.short[(cases ? 1 : 0) + (accents ? 2 : 0)]
+    }
+
+    /// Without `short`, which this makes.
+    private init(cases: Bool, accents: Bool) {
+        self.cases = cases
+        self.accents = accents
+        short = []
+    }
+
+    /// A folded text has at most this many times the bytes of the text.
+    private static let growth = 3
 
     /// - Parameter work: the bytes that the call has processed so far. The count goes on from this value, so that the
     ///   call can be interrupted in a long text.
     func folded(_ text: Bytes, _ work: ByteWork) throws(RealmError) -> [UInt8] {
-        var work = work
-        let tables = Tables.shared
-        var out = Output()
-        try out.bytes.makeRoom(for: text.count)
+        var work = work, out = Output()
+        try fold(text, &out, &work)
+        return out.bytes
+    }
+
+    /// Folds a text into `out`, in place of what it has.
+    func fold(_ text: Bytes, _ out: inout Output, _ work: inout ByteWork) throws(RealmError) {
+        out.clear()
+        try out.bytes.makeRoom(for: Self.growth * text.count)
         var at = 0
         while at < text.count {
-            let byte = text[at]
-            guard byte >= 0x80 else {
-                out.append(ascii: cases && byte &- 0x41 < 26 ? byte | 0x20 : byte)
-                at += 1
-                if at & 63 == 0 { try work.look(64) }
-                if out.bytes.capacity == out.bytes.count { try out.bytes.makeRoom(for: 64) }
-                continue
-            }
-            // Counts as 32 bytes: a scalar takes much longer here than a byte in other loops.
-            try work.look(32)
-            try out.bytes.makeRoom(for: 64)
-            guard let (scalar, length) = Self.scalar(text, at) else {
-                // A byte that is not UTF-8 stays.
-                out.append(ascii: byte)
-                at += 1
-                continue
-            }
-            at += length
-            if let syllable = Self.hangul(scalar) {
-                for part in [syllable.first, syllable.second, syllable.third] where part != 0 {
-                    out.append(part, tables.combiningClass(part))
+            // Interruptible after each piece. A character takes much longer here than a byte in other loops.
+            let end = min(text.count, at + 1024)
+            try work.look(16 * (end - at))
+            while at < end {
+                let byte = text[at]
+                if byte < 0x80 {
+                    out.append(ascii: cases && byte &- 0x41 < 26 ? byte | 0x20 : byte)
+                    at += 1
+                } else if byte & 0xE0 == 0xC0, at + 1 < text.count, text[at + 1] & 0xC0 == 0x80,
+                    case let bytes = short[Int(byte & 0x1F) << 6 | Int(text[at + 1] & 0x3F)], bytes != 0
+                {
+                    out.append(short: bytes)
+                    at += 2
+                } else if let (scalar, length) = Self.scalar(text, at) {
+                    fold(scalar, &out)
+                    at += length
+                } else {
+                    // A byte that is not UTF-8 stays.
+                    out.append(ascii: byte)
+                    at += 1
                 }
-                continue
             }
-            let parts = tables.decompositions[scalar]
-            if parts.isEmpty { add(scalar, tables, &out) } else { for part in parts { add(part, tables, &out) } }
         }
-        return out.bytes
+    }
+
+    private func fold(_ scalar: UInt32, _ out: inout Output) {
+        if let syllable = Self.hangul(scalar) {
+            for part in [syllable.first, syllable.second, syllable.third] where part != 0 { out.append(part, 0) }
+            return
+        }
+        let parts = tables.decompositions[scalar]
+        if parts.isEmpty { add(scalar, tables, &out) } else { for part in parts { add(part, tables, &out) } }
     }
 
     private func add(_ scalar: UInt32, _ tables: Tables, _ out: inout Output) {
@@ -83,7 +107,7 @@ struct UnicodeFold {
     // MARK: Characters
 
     /// The scalar at `at`, and its length in bytes; nil if the bytes there are not UTF-8.
-    private static func scalar(_ text: Bytes, _ at: Int) -> (UInt32, Int)? {
+    fileprivate static func scalar(_ text: Bytes, _ at: Int) -> (UInt32, Int)? {
         let first = text[at]
         let length = first < 0xC2 ? 1 : (first < 0xE0 ? 2 : (first < 0xF0 ? 3 : (first < 0xF5 ? 4 : 1)))
         guard length > 1, at + length <= text.count else { return nil }
@@ -104,20 +128,35 @@ struct UnicodeFold {
         return (0x1100 + index / 588, 0x1161 + index % 588 / 28, third == 0 ? 0 : 0x11A7 + third)
     }
 
-    /// The folded text. Marks of one letter are sorted by their combining classes.
-    private struct Output {
-        var bytes: [UInt8] = []
+    /// A folded text. Marks of one letter are sorted by their combining classes. A loop over texts uses one.
+    struct Output {
+        fileprivate(set) var bytes: [UInt8] = []
 
         /// The marks at the end of `bytes`: where each begins, and its class.
         private var marks: [(at: Int, kind: UInt8)] = []
 
-        mutating func append(ascii byte: UInt8) {
+        fileprivate var hasNoMarks: Bool { marks.isEmpty }
+
+        fileprivate mutating func clear() {
+            bytes.removeAll(keepingCapacity: true)
+            if !marks.isEmpty { marks.removeAll(keepingCapacity: true) }
+        }
+
+        @inline(__always) fileprivate mutating func append(ascii byte: UInt8) {
             if !marks.isEmpty { marks.removeAll(keepingCapacity: true) }
             bytes.append(byte)
         }
 
-        mutating func append(_ scalar: UInt32, _ kind: UInt8) {
-            var encoded = UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? UTF8.encodedReplacementCharacter
+        /// Appends up to three bytes, as `Tables.short` has them.
+        @inline(__always) fileprivate mutating func append(short: UInt32) {
+            if !marks.isEmpty { marks.removeAll(keepingCapacity: true) }
+            bytes.append(UInt8(truncatingIfNeeded: short))
+            if short > 0xFF { bytes.append(UInt8(truncatingIfNeeded: short >> 8)) }
+            if short > 0xFFFF { bytes.append(UInt8(truncatingIfNeeded: short >> 16)) }
+        }
+
+        fileprivate mutating func append(_ scalar: UInt32, _ kind: UInt8) {
+            let encoded = UTF8.encode(Unicode.Scalar(scalar) ?? "\u{FFFD}") ?? UTF8.encodedReplacementCharacter
             guard kind != 0 else {
                 if !marks.isEmpty { marks.removeAll(keepingCapacity: true) }
                 bytes.append(contentsOf: encoded)
@@ -136,7 +175,6 @@ struct UnicodeFold {
             bytes.insert(contentsOf: encoded, at: at)
             for i in index..<marks.count { marks[i].at += length }
             marks.insert((at, kind), at: index)
-            encoded.removeAll()
         }
     }
 
@@ -145,6 +183,30 @@ struct UnicodeFold {
     /// The tables of `UnicodeTables`, for look-up. Made at the first use; then read by all threads.
     private final class Tables: Sendable {
         static let shared = Tables()
+
+        /// The folded bytes of the characters of two bytes that become one character which is no mark, the first byte
+        /// lowest; 0 for others. Index 1: without cases, 2: without accents, 3: without both.
+        static let short: [[UInt32]] = [[], .cases, .accents, [.cases, .accents]].map { (folding: Folding) in
+            let fold = UnicodeFold(cases: folding.contains(.cases), accents: folding.contains(.accents))
+            return (0..<UInt32(0x800)).map { scalar in
+                guard scalar >= 0x80 else { return 0 }
+                var out = Output()
+                fold.fold(scalar, &out)
+                guard out.hasNoMarks, let (only, length) = Tables.only(out.bytes), length == out.bytes.count,
+                    shared.combiningClass(only) == 0
+                else { return 0 }
+                return out.bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
+            }
+        }
+
+        /// The first character, and its length.
+        private static func only(_ bytes: [UInt8]) -> (UInt32, Int)? {
+            bytes.withUnsafeBytes { text in
+                guard let first = text.first else { return nil }
+                return first < 0x80 ? (UInt32(first), 1) : UnicodeFold.scalar(text, 0)
+            }
+        }
+
         let decompositions: Sequences
         let foldings: Sequences
         private let classes: Pages<UInt8>

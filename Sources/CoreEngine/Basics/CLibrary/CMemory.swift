@@ -33,6 +33,21 @@ package enum CMemory {
         at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0
     }
 
+    /// Whether all bytes are below 0x80.
+    static func isASCII(_ bytes: Bytes) -> Bool {
+        guard let start = bytes.baseAddress else { return true }
+        var at = 0, all: UInt64 = 0
+        while at &+ 8 <= bytes.count {
+            all |= start.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+            at &+= 8
+        }
+        while at < bytes.count {
+            all |= UInt64(start.load(fromByteOffset: at, as: UInt8.self))
+            at &+= 1
+        }
+        return all & 0x8080_8080_8080_8080 == 0
+    }
+
     /// memcmp that accepts null pointers for empty ranges.
     @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
         guard count > 0, let a, let b else { return 0 }
