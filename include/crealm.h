@@ -1423,16 +1423,18 @@ RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_
 #define CREALM_ERR_SYNC 9007
 
 /** Begins to mark the changes of a file, in the commits that make them. All objects that the file has count as
- *  changes that the hub may not know. The file stays synchronised until crealm_sync_disable(), in all programs
- *  that write it with this library. What realm-core writes is found and compared with the hub.
+ *  changes that the hub may not know. A file that is synchronised already gets further classes. The file stays
+ *  synchronised until crealm_sync_disable(), in all programs that write it with this library. What realm-core writes
+ *  is found and compared with the hub.
  *
  *  options: [optional]; JSON: {"classes": ["Person"], "clock_offset": 0, "subsets": {"Person": "age > 17"}}.
- *           classes: those to synchronise; without it, all classes that are not embedded. clock_offset:
- *           milliseconds that are added to the clock of the system, which decides between conflicting changes.
+ *           classes: those to synchronise; without it, all classes that are not embedded. Classes that are
+ *           synchronised already stay as they are. clock_offset: milliseconds that are added
+ *           to the clock of the system, which decides between conflicting changes.
  *           subsets: as crealm_sync_set_subset(), for each class.
  *  Thread:  confined.
- *  Errors:  [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file that is
- *           synchronised already, and for classes that are embedded or have no primary key; NO_SUCH_TABLE;
+ *  Errors:  [realm]; WRONG_TRANSACTION_STATE in a write transaction; ILLEGAL_OPERATION for a file and classes
+ *           that are synchronised already, and for classes that are embedded or have no primary key; NO_SUCH_TABLE;
  *           MALFORMED_JSON, INVALID_ARGUMENT for invalid options; file errors. */
 RLM_API bool crealm_sync_enable(realm_t* realm, const char* options);
 

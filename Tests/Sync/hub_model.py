@@ -88,15 +88,20 @@ class HubModel:
                     row = self.rows[key] = {"id": json.loads(key), **fresh()}
                 row.update(values)
                 at = max(self.now(), self.shadow.get(key, {}).get("at", 0) + 1)
-                self._mark(key, transaction.xid, at, {name: at for name in values})
+                self._mark(key, transaction.xid, at, {name: at for name in values}, at)
         self.open.discard(transaction.xid)
 
     # Marks
 
-    def _mark(self, key: str, xid: int, at: int, clocks: Dict[str, int]) -> None:
+    def _mark(self, key: str, xid: int, at: int, clocks: Dict[str, int], born: int) -> None:
+        is_new = self.shadow.get(key, {"gone": True})["gone"]
         shadow = self.shadow.setdefault(key, {"clock": {}, "at": 0, "gone": False, "xid": 0})
-        if shadow["gone"]:
-            shadow["clock"] = {}
+        if is_new:
+            # Later than the deletion before it.
+            if at < shadow["at"]:
+                at = born = shadow["at"] + 1
+                clocks = {name: at for name in clocks}
+            shadow.update(clock={}, born=born)
         shadow.update(xid=xid, gone=False, at=max(shadow["at"], at))
         shadow["clock"].update(clocks)
         self.log.append((xid, key, dict(self.rows[key])))
@@ -151,11 +156,19 @@ class HubModel:
         if "no_clamp" in self.faults:
             top = 1 << 62
         at, row, shadow = min(item["clk"], top), self.rows.get(key), self.shadow.get(key)
+        born, was_renewed = min(item.get("b", item["clk"]), top), False
+        if kind == "new" and "d" in item and row is not None and shadow["born"] <= min(item["d"], top):
+            # It was deleted and made again.
+            self._gone(key, xid, max(min(item["d"], top), shadow["at"]))
+            row, shadow, was_renewed = None, self.shadow.get(key), True
         if kind == "del":
+            if row is not None and shadow["born"] > at:
+                shadow["xid"] = xid
+                return []
             if row is not None or shadow is None:
                 self._gone(key, xid, max(at, shadow["at"] if shadow else 0))
             return []
-        if row is None and (kind != "new" or (shadow and at <= shadow["at"])):
+        if row is None and not was_renewed and (kind != "new" or (shadow and born <= shadow["at"])):
             if shadow:
                 shadow["xid"] = xid
                 return []
@@ -181,7 +194,7 @@ class HubModel:
                 row[name] = value
                 clocks[name] = min(clock, top)
         if clocks or item.get("a") or lost:
-            self._mark(key, xid, at if clocks or is_new else 0, clocks)
+            self._mark(key, xid, at if clocks or is_new else 0, clocks, born)
         return merges
 
     def pull(self, body: Any) -> Any:

@@ -10,7 +10,8 @@ everybody exchanges until nothing is unsent. Then
     1. all files show the state of the hub;
     2. every sum is exact: the sum of all that was added to objects that live (not with copied files);
     3. no list lost an element that nobody removed, in objects that live;
-    4. a change that is made then wins.
+    4. a change that is made then wins;
+    5. no time at the hub is more than a minute ahead, although clocks are.
 
 With --fault the hub makes a mistake (see hub_model); at least one seed must notice. Prints the seed of a failure; the
 same seed does the same again.
@@ -302,6 +303,9 @@ class Simulation:
             if not self.copied and key not in self.deleted:  # One that was made again is another object.
                 assert kept <= set(tags), f"object {key} lost {kept - set(tags)}"
             assert len(tags) == len(set(tags)), f"object {key} has elements twice: {tags}"
+        latest = self.hub.now() + (60_000 << 16) + (1 << 16)
+        for key, shadow in self.hub.shadow.items():
+            assert shadow["at"] <= latest, f"object {key} has a time that is more than a minute ahead"
 
     def end(self) -> None:
         for device in self.devices:

@@ -33,11 +33,23 @@ struct MarkKeeper {
 
     private func keep() throws(RealmError) {
         let all = try tables.all()
-        for one in all where one.kept != one.table.storedContentVersion { try tables.setComparison(one, .needed) }
+        for one in all where one.kept != one.table.storedContentVersion {
+            // A savepoint stores versions that no other program has written.
+            if let before = try versionBefore(one.table), before == one.kept { continue }
+            try tables.setComparison(one, .needed)
+        }
         if !transaction.isApplying { try mark(all) }
         for one in all where one.kept != one.table.nextContentVersion {
             try tables.setKept(one, one.table.nextContentVersion)
         }
+    }
+
+    /// The content version of a class before the transaction.
+    private func versionBefore(_ table: Table) throws(RealmError) -> Int64? {
+        guard let pin = transaction.sharedPin else { return nil }
+        let before = try Transaction(reading: pin)
+        defer { before.endReading() }
+        return try before.group.table(table.key)?.storedContentVersion
     }
 
     private func mark(_ all: [MarkTables.SyncedClass]) throws(RealmError) {
@@ -88,7 +100,7 @@ struct MarkKeeper {
                 change.note(column, .set, clock: clock)
             }
         }
-        change.clock = max(change.clock, clock)
+        if change.state != .created { change.clock = max(change.clock, clock) }
         if !change.properties.isEmpty || change.state == .created { try one.pending.put(key, change) }
     }
 

@@ -84,7 +84,7 @@ struct MarkTables {
         try settings.place(newestFormat, at: row, try facts(settings, Number.format.rawValue, .int))
         let classes = try group.addTable(MarkNames.classes)
         for name in ["kept", "compare"] { try classes.addColumn(Name(name), .int, []) }
-        try classes.addColumn("subset", .string, [])
+        for name: Name in ["subset", "columns"] { try classes.addColumn(name, .string, []) }
         let inflight = try group.addTable(MarkNames.inflight)
         try inflight.addColumn("number", .int, [])
         try inflight.addColumn("body", .binary, [])
@@ -136,6 +136,9 @@ struct MarkTables {
 
         /// The condition of the objects that this file has, in the query language; empty: all objects.
         let subset: String
+
+        /// The properties at the last exchange: a JSON object with `true` for those that the hub had; empty: unknown.
+        let columns: [UInt8]
         var row: ObjKey { ObjKey(Int64(table.key.raw)) }
     }
 
@@ -144,6 +147,7 @@ struct MarkTables {
         var all: [SyncedClass] = []
         // Earlier versions made no such column.
         let subset = classes.column(named: "subset") == nil ? nil : try Self.facts(classes, "subset", .string)
+        let columns = classes.column(named: "columns") == nil ? nil : try Self.facts(classes, "columns", .string)
         let kept = try Self.facts(classes, "kept", .int), compare = try Self.facts(classes, "compare", .int)
         for key in try classes.allKeys() {
             guard let table = try group.table(TableKey(UInt32(truncatingIfNeeded: key.raw))),
@@ -155,10 +159,12 @@ struct MarkTables {
             if let subset, case .string(let text)? = try classes.get(key, subset) {
                 condition = String(decoding: text, as: UTF8.self)
             }
+            var known: [UInt8] = []
+            if let columns, case .string(let text)? = try classes.get(key, columns) { known = Array(text) }
             all.append(
                 SyncedClass(
                     table: table, pending: pending, kept: version, comparison: comparison,
-                    isWidened: raw & Self.widened != 0, subset: condition))
+                    isWidened: raw & Self.widened != 0, subset: condition, columns: known))
         }
         return all
     }
@@ -175,11 +181,15 @@ struct MarkTables {
     }
 
     func storeSubset(_ one: SyncedClass, _ condition: String) throws(RealmError) {
-        if classes.column(named: "subset") == nil { try classes.addColumn("subset", .string, []) }
-        let facts = try Self.facts(classes, "subset", .string)
-        try Array(condition.utf8).withBytes { (bytes) throws(RealmError) in
-            try classes.setPlaced(one.row, facts, .string(bytes))
-        }
+        try store("subset", one, Array(condition.utf8))
+    }
+
+    func storeColumns(_ one: SyncedClass, _ columns: [UInt8]) throws(RealmError) { try store("columns", one, columns) }
+
+    private func store(_ name: Name, _ one: SyncedClass, _ text: [UInt8]) throws(RealmError) {
+        if classes.column(named: name) == nil { try classes.addColumn(name, .string, []) }
+        let facts = try Self.facts(classes, name.text, .string)
+        try text.withBytes { (bytes) throws(RealmError) in try classes.setPlaced(one.row, facts, .string(bytes)) }
     }
 
     func setComparison(_ one: SyncedClass, _ wanted: Comparison) throws(RealmError) {
@@ -198,28 +208,43 @@ struct MarkTables {
 
     // MARK: The batch on its way
 
+    /// The bytes of one row: a value of a file has at most 16 MB.
+    private static let piece = 1 << 23
+
     /// The batch that was stored to be sent, and is not acknowledged; nil when there is none.
     func inflight() throws(RealmError) -> (number: Int64, body: [UInt8])? {
         guard let table = try group.table(named: MarkNames.inflight) else { return nil }
         guard try table.isValid(Self.row) else { return nil }
-        guard case .int(let number)? = try table.get(Self.row, try Self.facts(table, "number", .int)),
-            case .binary(let body)? = try table.get(Self.row, try Self.facts(table, "body", .binary))
-        else {
-            throw .corrupt("a batch without its bytes")
+        let numbers = try Self.facts(table, "number", .int), bodies = try Self.facts(table, "body", .binary)
+        var first: Int64?, body: [UInt8] = []
+        for (i, key) in try table.allKeys().enumerated() {
+            guard key.raw == Int64(i), case .int(let number)? = try table.get(key, numbers),
+                first == nil || first == number, case .binary(let part)? = try table.get(key, bodies)
+            else {
+                throw .corrupt("a batch without its bytes")
+            }
+            first = number
+            body += part
         }
-        return (number, Array(body))
+        return first.map { ($0, body) }
     }
 
     func setInflight(_ number: Int64, _ body: [UInt8]) throws(RealmError) {
         guard let table = try group.table(named: MarkNames.inflight) else { return }
-        try table.place(number, at: Self.row, try Self.facts(table, "number", .int))
-        let facts = try Self.facts(table, "body", .binary)
-        try body.withBytes { (bytes) throws(RealmError) in try table.setPlaced(Self.row, facts, .binary(bytes)) }
+        try removeInflight()
+        let numbers = try Self.facts(table, "number", .int), bodies = try Self.facts(table, "body", .binary)
+        for (i, start) in stride(from: 0, to: max(1, body.count), by: Self.piece).enumerated() {
+            let row = ObjKey(Int64(i))
+            try table.place(number, at: row, numbers)
+            try Array(body[start..<min(start + Self.piece, body.count)]).withBytes { (bytes) throws(RealmError) in
+                try table.setPlaced(row, bodies, .binary(bytes))
+            }
+        }
     }
 
     func removeInflight() throws(RealmError) {
-        guard let table = try group.table(named: MarkNames.inflight), try table.isValid(Self.row) else { return }
-        try table.removePlaced(Self.row)
+        guard let table = try group.table(named: MarkNames.inflight) else { return }
+        for key in try table.allKeys() { try table.removePlaced(key) }
     }
 
     // MARK: Refused changes
@@ -237,7 +262,9 @@ struct MarkTables {
         guard let table = try group.table(named: MarkNames.refused) else { return }
         let row = ObjKey((try table.allKeys().last?.raw ?? -1) + 1)
         try table.place(HybridClock.now(), at: row, try Self.facts(table, "time", .int))
-        for (name, value) in [("class", className), ("key", key), ("reason", reason), ("change", change)] {
+        // A file has no longer texts.
+        let kept = change.utf8.count > Format.maxStringSize ? "" : change
+        for (name, value) in [("class", className), ("key", key), ("reason", reason), ("change", kept)] {
             let facts = try Self.facts(table, name, .string)
             try Array(value.utf8).withBytes { (bytes) throws(RealmError) in
                 try table.setPlaced(row, facts, .string(bytes))
@@ -309,6 +336,8 @@ struct PendingTable {
     }
 
     func put(_ object: ObjKey, _ change: PendingObject) throws(RealmError) {
+        var change = change
+        change.shorten()
         let isNew = try !table.isValid(object)
         try table.place(change.state.rawValue, at: object, state)
         try table.setPlaced(object, clock, .int(change.clock))

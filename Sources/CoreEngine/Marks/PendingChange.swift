@@ -28,6 +28,9 @@ struct PendingObject: Equatable {
     }
 
     var state: State
+
+    /// The time of the last change; of a new object the time when it was made, which is that of all properties without
+    /// an own time.
     var clock: Int64
 
     /// The JSON text of the primary key of a deleted object.
@@ -35,6 +38,22 @@ struct PendingObject: Equatable {
     var properties: [PendingProperty] = []
 
     func property(_ column: ColKey) -> PendingProperty? { properties.first { $0.column == column } }
+
+    /// The time of the last change.
+    var lastClock: Int64 { properties.reduce(clock) { max($0, $1.clock) } }
+
+    /// The greatest size of `bytes`: that of a value of a file.
+    private static let mostBytes = Format.maxBlobSize
+
+    /// Makes `bytes` fit into the file: the longest collections replace those of the hub, and are not merged.
+    mutating func shorten() {
+        while properties.reduce(0, { $0 + $1.before.count + Self.headerSize }) > Self.mostBytes,
+            let i = properties.indices.max(by: { properties[$0].before.count < properties[$1].before.count }),
+            !properties[i].before.isEmpty
+        {
+            (properties[i].kind, properties[i].before) = (.set, [])
+        }
+    }
 
     /// Notes that a property was set, or got other elements.
     mutating func note(_ column: ColKey, _ kind: PendingProperty.Kind, clock: Int64, before: [UInt8] = []) {

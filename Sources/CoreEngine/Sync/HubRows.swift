@@ -120,10 +120,14 @@ struct HubRows {
             for text in one.order {
                 guard let row = one.rows[text], !deleted[i].contains(text) else { continue }
                 try one.synced.table.test()
-                if row.isGone {
-                    try remove(row, text, one, isCompared)
-                } else {
-                    try store(row, text, one, isCompared)
+                do throws(RealmError) {
+                    if row.isGone {
+                        try remove(row, text, one, isCompared)
+                    } else {
+                        try store(row, text, one, isCompared)
+                    }
+                } catch {
+                    throw Self.told(error, one, text)
                 }
             }
             if isCompared { try addUnknown(one, deleted[i]) }
@@ -133,6 +137,19 @@ struct HubRows {
             try addUnknown(Class(synced: one, columns: []), try Self.deletedKeys(one))
         }
         try findMissing()
+    }
+
+    /// The error of a row that the file cannot hold, with the key of the object; other errors as they are.
+    private static func told(_ error: RealmError, _ one: Class, _ text: [UInt8]) -> RealmError {
+        switch error.code {
+        case .syncFailed, .notNullable, .typeMismatch, .invalidDictionaryKey, .invalidDictionaryValue, .invalidArgument,
+            .limitExceeded:
+            let table = one.synced.table
+            return Sync.failed(
+                "\(error.message) (the object \(String(decoding: text, as: UTF8.self)) of class "
+                    + "'\(table.className ?? table.name)')")
+        default: return error
+        }
     }
 
     /// Gives properties the links to objects that were missing and are there now.
@@ -213,7 +230,7 @@ struct HubRows {
             // An object that was made again after the deletion stays.
             if change.state == .created, change.clock > row.clock { return }
             try pending.remove(object)
-            report(.overruled, one, text, "the object was deleted on the hub")
+            report(.overruled, one, text, SyncEvent.deletedOnHub)
         } else if isCompared, !row.isChanged, !row.isOutside {
             return try pending.put(object, PendingObject(state: .created, clock: try nextClock()))
         }
@@ -274,7 +291,9 @@ struct HubRows {
                     let wanted = try reading.canonical(value, table, facts)
                     let present = try WireText.property(table, object, facts)
                     if wanted == present { continue }
-                    if facts.type == .link, try reading.canonical(value, table, facts, isShown: true) == present {
+                    if facts.type == .link || facts.type == .mixed,
+                        try reading.canonical(value, table, facts, isShown: true) == present
+                    {
                         try put(
                             value, MissingLinks.Place(table: table.key, key: text, column: facts.key), table, object,
                             facts)

@@ -46,6 +46,8 @@ package struct SyncEvent: Sendable {
         case overwritten
     }
 
+    static let deletedOnHub = "the object was deleted on the hub"
+
     package var kind: Kind
     package var className = ""
     package var key = ""

@@ -20,11 +20,14 @@ extension Realm {
                 transaction.syncState = nil
                 return []
             }
+            let events: [SyncEvent]
             switch awaited {
-            case .hello: return try applyHello(reply, session)
-            case .push: return try applyPush(reply, session)
-            case .pull: return try applyPull(reply, session)
+            case .hello: events = try applyHello(reply, session)
+            case .push: events = try applyPush(reply, session)
+            case .pull: events = try applyPull(reply, session)
             }
+            defer { session.untold = [] }
+            return session.untold + events
         } catch {
             transaction.syncState = nil
             throw error
@@ -69,6 +72,9 @@ extension Realm {
                 // The hub has not taken it, and cannot: the tables were altered after it was stored.
                 try SyncRequests.thaw(self, tables)
             }
+            for one in try tables.all() {
+                if let name = one.table.className { try noteColumns(one, columns[name] ?? [], tables) }
+            }
             return events
         }
         session.columns = columns
@@ -76,6 +82,59 @@ extension Realm {
         // The new name is unknown to the hub.
         if events.contains(where: { $0.kind == .forked }) { session.stage = .greeting }
         return events
+    }
+
+    /// Finds properties that the file and the hub have in common since now. The file asks for all rows again, because
+    /// those that did not change have values of them, too. Values of one that the file had before are unsent: changes
+    /// were sent without it.
+    private func noteColumns(
+        _ one: MarkTables.SyncedClass, _ hub: Set<Name>, _ tables: MarkTables
+    ) throws(RealmError) {
+        let own = one.table.spec.columns.filter { !$0.isBacklink }
+        var out = JSONText()
+        out.open("{")
+        for column in own.sorted(by: { $0.name < $1.name }) {
+            out.name(Array(column.name.text.utf8))
+            out.bool(hub.contains(column.name))
+        }
+        out.close("}")
+        if out.bytes == one.columns { return }
+        try tables.storeColumns(one, out.bytes)
+        let known = one.columns.isEmpty ? [] : try JSONValue.parse(one.columns).members ?? []
+        guard known.contains(where: { $0.value.flag == true }) else { return }
+        var late: [ColumnFacts] = []
+        for column in own where hub.contains(column.name) {
+            let before = known.first { $0.name.elementsEqual(column.name.text.utf8) }
+            if before?.value.flag != true { try tables.set(.cursor, "") }
+            if before?.value.flag == false, let facts = one.table.facts(column.key), !facts.isPrimaryKey {
+                late.append(facts)
+            }
+        }
+        if !late.isEmpty { try markValues(late, one, tables) }
+    }
+
+    /// Marks the values of properties that differ from those of a new column.
+    private func markValues(
+        _ columns: [ColumnFacts], _ one: MarkTables.SyncedClass, _ tables: MarkTables
+    ) throws(RealmError) {
+        let clock = HybridClock.next(after: try tables.integer(.clock), offset: try tables.integer(.offset))
+        try tables.set(.clock, clock)
+        let zeros = ["null", "0", "false", "\"\"", "[]", "{}"].map { Array($0.utf8) }
+        for object in try one.table.allKeys() {
+            var change = try one.pending.get(object) ?? PendingObject(state: .changed, clock: clock)
+            if change.state == .created { continue }
+            let before = change
+            for facts in columns where change.property(facts.key) == nil {
+                guard let value = try WireText.property(one.table, object, facts), !zeros.contains(value) else {
+                    continue
+                }
+                change.note(
+                    facts.key, WireText.isMerged(facts, one.table.group) ? .collection : .set, clock: clock,
+                    before: SyncRequests.empty(facts))
+                change.clock = clock
+            }
+            if change != before { try one.pending.put(object, change) }
+        }
     }
 
     /// Compares the batches that the hub has with those that this file has sent.
@@ -127,6 +186,16 @@ extension Realm {
             try rows.add(reply.member("rows"), all)
             try rows.apply()
             var events = rows.events
+            // Changes of objects that were deleted on the hub. The next pull removes the objects.
+            for one in reply.member("overruled")?.elements ?? [] {
+                guard let name = one.member("c")?.text, let key = one.member("k") else {
+                    throw Sync.invalidReply("an overruled change without class or key")
+                }
+                events.append(
+                    SyncEvent(
+                        kind: .overruled, className: name, key: String(decoding: key.json, as: UTF8.self),
+                        detail: SyncEvent.deletedOnHub))
+            }
             for one in reply.member("refused")?.elements ?? [] {
                 guard let name = one.member("c")?.text, let key = one.member("k"),
                     let reason = one.member("reason")?.text
@@ -185,6 +254,9 @@ extension Realm {
         if session.pull.after == nil { session.pull.first = next }
         session.pages.append(reply)
         if let after = reply.member("after"), !after.isNull {
+            if let before = session.pull.after, before.json == after.json {
+                throw Sync.invalidReply("a page that begins where the page before began")
+            }
             session.pull.after = after
             return []
         }
@@ -211,8 +283,8 @@ extension Realm {
             for page in pages { try rows.add(page.member("rows"), all) }
             try rows.apply(comparing: compared)
             try tables.set(.cursor, next)
-            // What is changed from now on is later than all that the file has seen. The hub keeps its times close to its
-            // own clock.
+            // What is changed from now on is later than all that the file has seen. The hub keeps its times close to
+            // its own clock.
             try tables.set(.clock, max(try tables.integer(.clock), rows.clock))
             return rows.events
         }

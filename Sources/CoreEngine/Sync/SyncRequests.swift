@@ -70,7 +70,8 @@ struct SyncRequests {
         out.field("cursor") { $0.text(session.pull.cursor) }
         out.field("limit") { $0.number(Self.pageSize) }
         if let after = session.pull.after { out.field("after") { after.write(to: &$0) } }
-        let names = session.columns.keys.sorted()
+        // The hub may have classes that this file does not have, or does not synchronise.
+        let names = try tables.all().compactMap(\.table.className).filter { session.columns[$0] != nil }.sorted()
         out.field("classes") { $0.array(names) { $0.text($1.text) } }
         out.field("compare") { $0.array(session.pull.compared) { $0.text($1.text) } }
         try writeSubsets(&out)
@@ -103,8 +104,17 @@ struct SyncRequests {
     /// Whether there are unsent changes that the hub can take.
     func hasPending(_ columns: [Name: Set<Name>]) throws(RealmError) -> Bool {
         for one in try tables.all() {
-            guard let name = one.table.className, columns[name] != nil else { continue }
-            if try one.pending.count() > 0 { return true }
+            guard let name = one.table.className, let known = columns[name] else { continue }
+            for key in try one.pending.keys() {
+                // Changes of properties that the hub lacks wait.
+                guard let change = try one.pending.get(key) else { continue }
+                if change.state != .changed || change.properties.isEmpty { return true }
+                for property in change.properties {
+                    guard let column = one.table.column(property.column), !known.contains(column.name) else {
+                        return true
+                    }
+                }
+            }
         }
         return false
     }
@@ -113,20 +123,22 @@ struct SyncRequests {
     ///
     /// - Parameter columns: the properties of the hub.
     /// - Returns: the request; nil if there is nothing that the hub can take.
-    func freeze(_ columns: [Name: Set<Name>]) throws(RealmError) -> [UInt8]? {
+    ///   untold: receives what the program should know.
+    func freeze(_ columns: [Name: Set<Name>], _ untold: inout [SyncEvent]) throws(RealmError) -> [UInt8]? {
         var rows = JSONText()
         rows.open("[")
         var links = try MissingLinks(tables.group)
         var count = 0
         for one in try tables.all() {
             guard let name = one.table.className, let known = columns[name] else { continue }
+            let deletions = try deletions(one)
             for key in try one.pending.keys() {
                 try one.table.test()
                 guard let change = try one.pending.get(key) else { continue }
                 var row = JSONText()
-                guard try write(change, of: key, one, known, &row, &links) else { continue }
+                guard try write(change, of: key, one, known, deletions, &row, &links, &untold) else { continue }
                 if Self.hasZero(row.bytes) {
-                    guard let short = try refuse(row.bytes, one) else { continue }
+                    guard let short = try refuse(row.bytes, one, &untold) else { continue }
                     row = short
                 }
                 rows.raw(row.bytes)
@@ -150,6 +162,15 @@ struct SyncRequests {
         return out.bytes
     }
 
+    /// The times of unsent deletions, by primary key: an object of that key may have been made again.
+    private func deletions(_ one: MarkTables.SyncedClass) throws(RealmError) -> [[UInt8]: Int64] {
+        var all: [[UInt8]: Int64] = [:]
+        for key in try one.pending.keys() {
+            if let change = try one.pending.get(key), change.state == .deleted { all[change.key] = change.clock }
+        }
+        return all
+    }
+
     /// The digest of all batches up to this one.
     private static func chain(_ before: String, _ rows: [UInt8]) -> String {
         (Array(before.utf8) + rows).withUnsafeBytes { all in
@@ -161,7 +182,7 @@ struct SyncRequests {
     /// - Returns: whether there was anything to send.
     private func write(
         _ change: PendingObject, of key: ObjKey, _ one: MarkTables.SyncedClass, _ known: Set<Name>,
-        _ out: inout JSONText, _ links: inout MissingLinks
+        _ deletions: [[UInt8]: Int64], _ out: inout JSONText, _ links: inout MissingLinks, _ untold: inout [SyncEvent]
     ) throws(RealmError) -> Bool {
         let table = one.table
         let isThere = try table.isValid(key)
@@ -173,11 +194,13 @@ struct SyncRequests {
         if change.state != .deleted { id = try WireText.primaryKey(table, key) ?? [] }
         guard !id.isEmpty, id != Array("null".utf8) else {
             let reason = "An object without a primary key cannot be synchronised"
-            try tables.addRefused((table.className ?? table.name).text, key: "null", reason: reason, change: "")
+            let name = (table.className ?? table.name).text
+            try tables.addRefused(name, key: "null", reason: reason, change: "")
+            untold.append(SyncEvent(kind: .refused, className: name, key: "null", detail: reason))
             try one.pending.remove(key)
             return false
         }
-        // An object that was deleted and made again has changed.
+        // It was made again: the row of the new object tells of the deletion.
         if change.state == .deleted, try WireReading(realm: realm).find(try JSONValue.parse(id), in: table) != nil {
             try one.pending.remove(key)
             return false
@@ -222,7 +245,11 @@ struct SyncRequests {
         out.field("c") { $0.text((table.className ?? table.name).text) }
         out.field("k") { $0.raw(id) }
         out.field("t") { $0.text(change.state == .created ? "new" : change.state == .deleted ? "del" : "set") }
-        out.field("clk") { $0.number(change.clock) }
+        out.field("clk") { $0.number(change.lastClock) }
+        if change.state == .created {
+            out.field("b") { $0.number(change.clock) }
+            if let deleted = deletions[id] { out.field("d") { $0.number(deleted) } }
+        }
         out.field("o") { $0.number(key.raw) }
         for (kind, title) in [(PendingProperty.Kind.set, "v"), (.add, "a"), (.collection, "m")] {
             let own = sent.filter { $0.property.kind == kind }
@@ -268,14 +295,20 @@ struct SyncRequests {
     /// Keeps a change that no hub can take in the list of refused changes.
     /// - Returns: a row without values, which the hub answers with the object as it has it; nil if the primary key
     ///   itself cannot be sent: the object stays in this file only.
-    private func refuse(_ row: [UInt8], _ one: MarkTables.SyncedClass) throws(RealmError) -> JSONText? {
+    private func refuse(_ row: [UInt8], _ one: MarkTables.SyncedClass, _ untold: inout [SyncEvent])
+        throws(RealmError) -> JSONText?
+    {
         let json = try JSONValue.parse(row)
         let reason = "PostgreSQL stores no texts with a zero byte"
         let key = json.member("k")?.json ?? [], name = (one.table.className ?? one.table.name).text
         try tables.addRefused(
             name, key: String(decoding: key, as: UTF8.self), reason: reason,
             change: String(decoding: row, as: UTF8.self))
-        if Self.hasZero(key) { return nil }
+        if Self.hasZero(key) {
+            let text = String(decoding: key, as: UTF8.self)
+            untold.append(SyncEvent(kind: .refused, className: name, key: text, detail: reason))
+            return nil
+        }
         var out = JSONText()
         out.open("{")
         out.field("c") { $0.text(name) }
@@ -323,6 +356,10 @@ struct SyncRequests {
                 try one.pending.put(object, PendingObject(state: .deleted, clock: clock, key: key.json))
                 continue
             }
+            if let deleted = row.member("d")?.integer {
+                try one.pending.put(
+                    try free(one), PendingObject(state: .deleted, clock: deleted, key: key.json))
+            }
             guard let object = try reading.find(key, in: one.table) else { continue }
             try thaw(row, object, one, clock)
         }
@@ -333,7 +370,10 @@ struct SyncRequests {
         _ row: JSONValue, _ object: ObjKey, _ one: MarkTables.SyncedClass, _ clock: Int64
     ) throws(RealmError) {
         var change = try one.pending.get(object) ?? PendingObject(state: .changed, clock: clock)
-        if row.member("t")?.isText("new".utf8) == true { change.state = .created }
+        if row.member("t")?.isText("new".utf8) == true {
+            change.state = .created
+            if let made = row.member("b")?.integer { change.clock = made }
+        }
         func each(_ title: StaticString, _ body: (ColKey, [JSONValue], Int64) -> Void) {
             for member in row.member(title)?.members ?? [] {
                 guard let column = one.table.column(named: Name(String(decoding: member.name, as: UTF8.self))),

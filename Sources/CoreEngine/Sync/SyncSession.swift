@@ -56,6 +56,9 @@ final class SyncSession {
 
     /// The classes that are compared when all pages are there.
     var comparedAtFirst: [Name] = []
+
+    /// What happened while the batch on its way was made: told with the reply.
+    var untold: [SyncEvent] = []
 }
 
 extension Realm {
@@ -92,13 +95,14 @@ extension Realm {
 
     // MARK: Turning on and off
 
-    /// Begins to mark changes. All objects that the file has count as changes that the hub may not know.
+    /// Begins to mark changes. All objects that the file has count as changes that the hub may not know. A file that is
+    /// synchronised already gets further classes.
     ///
     /// - Parameters:
     ///   - classes: the classes to synchronise; empty: all that have a primary key and are not embedded.
     ///   - clockOffset: milliseconds that are added to the system's clock.
-    /// - Throws: 2007 when the file is synchronised already, for a class without a primary key, or without classes;
-    ///   3000 for an unknown class; 2005 inside a write transaction.
+    /// - Throws: 2007 when the file and its classes are synchronised already, for a class without a primary key, or
+    ///   without classes; 3000 for an unknown class; 2005 inside a write transaction.
     package func enableSync(
         _ names: [Name], clockOffset: Int64 = 0, subsets: [(name: Name, condition: String)] = []
     ) throws(RealmError) {
@@ -108,12 +112,14 @@ extension Realm {
         try beginUntold()
         do throws(RealmError) {
             let group = transaction.group
-            guard try MarkTables(group) == nil else {
-                throw RealmError(.illegalOperation, "The file is synchronised already")
+            let present = try MarkTables(group), had = Set(try present?.all().map(\.table.key) ?? [])
+            var made = present
+            if made == nil { made = try MarkTables.make(group) }
+            guard let tables = made else { throw .corrupt("state of synchronisation that was just made") }
+            if present == nil {
+                try tables.set(.device, AutomaticValues.uuid().description)
+                try tables.set(.offset, clockOffset)
             }
-            let tables = try MarkTables.make(group)
-            try tables.set(.device, AutomaticValues.uuid().description)
-            try tables.set(.offset, clockOffset)
             let wanted = names.isEmpty ? schema.classes.filter { $0.kind == .topLevel }.map(\.name) : names
             var count = 0
             for name in wanted {
@@ -128,11 +134,16 @@ extension Realm {
                     }
                     throw RealmError(.illegalOperation, "Class '\(name)' cannot be synchronised: it is embedded")
                 }
+                if had.contains(table.key) { continue }
                 try tables.add(table)
                 count += 1
             }
-            guard count > 0 else { throw RealmError(.illegalOperation, "There are no classes to synchronise") }
-            for one in try tables.all() { try tables.setComparison(one, .needed) }
+            guard count > 0 else {
+                throw RealmError(
+                    .illegalOperation,
+                    present == nil ? "There are no classes to synchronise" : "The file is synchronised already")
+            }
+            for one in try tables.all() where !had.contains(one.table.key) { try tables.setComparison(one, .needed) }
             for (name, condition) in subsets { try tables.setSubset(try tables.named(name), condition) }
             transaction.isApplying = true
             transaction.syncState = nil
@@ -206,7 +217,7 @@ extension Realm {
                 let body = try applying { (tables) throws(RealmError) -> [UInt8]? in
                     // Another program may have stored a batch meanwhile.
                     var body = try tables.inflight()?.body
-                    if body == nil { body = try SyncRequests(self, tables).freeze(session.columns) }
+                    if body == nil { body = try SyncRequests(self, tables).freeze(session.columns, &session.untold) }
                     session.before = try tables.known()
                     return body
                 }

@@ -5,7 +5,8 @@
 /// dictionary that the other side has changed; what one side inserted stays inserted, at most as often as both sides
 /// together demand.
 enum ThreeWayMerge {
-    /// - Parameter sharesChanges: the sides may have made the same change, and mean it once: they are copies of one file.
+    /// - Parameter sharesChanges: the sides may have made the same change, and mean it once: they are copies of one
+    ///   file.
     static func merge(
         base: JSONValue, mine: JSONValue, hub: JSONValue, shape: CollectionShape?, sharesChanges: Bool = false
     ) -> JSONValue {
@@ -104,28 +105,64 @@ enum ThreeWayMerge {
         }
         var present: [[UInt8]: Int] = [:]
         for i in before.indices where own.keeps[i] && other.keeps[i] { present[before[i], default: 0] += 1 }
-        for element in other.inserted.joined() { present[element.json, default: 0] += 1 }
+        func takes(_ element: JSONValue) -> Bool {
+            let text = element.json
+            guard present[text, default: 0] < allowed[text, default: 0] else { return false }
+            present[text, default: 0] += 1
+            return true
+        }
+        // An element that the hub moved and this side removed is not inserted.
+        let hubs = other.inserted.map { $0.filter(takes) }
         var merged: [JSONValue] = []
         for gap in 0...before.count {
-            merged += other.inserted[gap]
+            merged += hubs[gap]
             if own.inserted[gap].map(\.json) != other.inserted[gap].map(\.json) {
-                for element in own.inserted[gap] {
-                    let text = element.json
-                    guard present[text, default: 0] < allowed[text, default: 0] else { continue }
-                    present[text, default: 0] += 1
-                    merged.append(element)
-                }
+                merged += own.inserted[gap].filter(takes)
             }
             if gap < before.count, own.keeps[gap], other.keeps[gap] { merged.append(base[gap]) }
         }
         return merged
     }
 
+    /// Pairs of equal elements that each list has exactly once, in an order that both lists have: as many as possible.
+    private static func anchors(_ list: ArraySlice<[UInt8]>, _ base: ArraySlice<[UInt8]>) -> [(list: Int, base: Int)] {
+        func places(_ elements: ArraySlice<[UInt8]>) -> [[UInt8]: Int?] {
+            var all: [[UInt8]: Int?] = [:]
+            for (i, element) in zip(elements.indices, elements) {
+                all[element] = all[element] == nil ? .some(i) : .some(nil)
+            }
+            return all
+        }
+        let inList = places(list), inBase = places(base)
+        var pairs: [(list: Int, base: Int)] = []
+        for (i, element) in zip(list.indices, list) {
+            if case .some(.some) = inList[element], case .some(.some(let j)) = inBase[element] { pairs.append((i, j)) }
+        }
+        // A longest increasing subsequence: `ends[n]` is the pair with the smallest place in base that ends one of
+        // n + 1 pairs.
+        var ends: [Int] = [], before = [Int?](repeating: nil, count: pairs.count)
+        for i in pairs.indices {
+            var low = 0, high = ends.count
+            while low < high {
+                let middle = (low + high) / 2
+                if pairs[ends[middle]].base < pairs[i].base { low = middle + 1 } else { high = middle }
+            }
+            before[i] = low > 0 ? ends[low - 1] : nil
+            if low == ends.count { ends.append(i) } else { ends[low] = i }
+        }
+        var chosen: [(list: Int, base: Int)] = [], next = ends.last
+        while let i = next {
+            chosen.append(pairs[i])
+            next = before[i]
+        }
+        return chosen.reversed()
+    }
+
     /// The most cells of a table of common subsequences.
     private static let mostCells = 4_000_000
 
-    /// For each element of `list`, the element of `base` that it continues: a longest common subsequence, or for long
-    /// lists the common beginning and the common end.
+    /// For each element of `list`, the element of `base` that it continues: a longest common subsequence. In long
+    /// lists, elements that both have exactly once are anchors, and the parts between them are compared.
     private static func matches(_ list: [[UInt8]], _ base: [[UInt8]]) -> [Int?] {
         var result = [Int?](repeating: nil, count: list.count)
         var start = 0
@@ -139,7 +176,19 @@ enum ThreeWayMerge {
             end += 1
         }
         let rows = list.count - start - end, columns = base.count - start - end
-        guard rows > 0, columns > 0, rows <= mostCells / columns else { return result }
+        guard rows > 0, columns > 0 else { return result }
+        guard rows <= mostCells / columns else {
+            var row = start, column = start
+            let anchors = anchors(list[start..<(start + rows)], base[start..<(start + columns)])
+            guard !anchors.isEmpty else { return result }
+            for anchor in anchors + [(list: start + rows, base: start + columns)] {
+                let part = matches(Array(list[row..<anchor.list]), Array(base[column..<anchor.base]))
+                for (i, match) in part.enumerated() where match != nil { result[row + i] = match.map { $0 + column } }
+                if anchor.list < start + rows { result[anchor.list] = anchor.base }
+                (row, column) = (anchor.list + 1, anchor.base + 1)
+            }
+            return result
+        }
         // `length[i][j]`: of the longest common subsequence of the rests from i and j.
         let width = columns + 1
         var length = [Int32](repeating: 0, count: (rows + 1) * width)

@@ -38,6 +38,10 @@ struct WireReading {
         switch (json, facts.type) {
         case (.null, _): try body(.null)
         case (.int(let number), .int): try body(.int(number))
+        // PostgreSQL keeps the digits of 1.0 in jsonb and numeric.
+        case (.double(let number), .int):
+            guard let whole = Int64(exactly: number), number.magnitude < 0x1p53 else { return false }
+            try body(.int(whole))
         case (.bool(let flag), .bool): try body(.bool(flag))
         case (.int(let number), .double): try body(.number(Double(number)))
         case (.double(let number), .double): try body(.number(number))
@@ -163,7 +167,9 @@ struct WireReading {
             for one in elements {
                 let text = try element(one, table, facts, isShown)
                 // A collection has no place for a missing object.
-                if isShown, facts.type == .link, !one.isNull, text.elementsEqual("null".utf8) { continue }
+                if isShown, facts.type == .link || facts.type == .mixed, !one.isNull, text.elementsEqual("null".utf8) {
+                    continue
+                }
                 out.raw(text)
             }
             out.close("]")
@@ -176,7 +182,7 @@ struct WireReading {
     func element(
         _ json: JSONValue, _ table: Table, _ facts: ColumnFacts, _ isShown: Bool = false
     ) throws(RealmError) -> [UInt8] {
-        if facts.type == .mixed { return json.json }
+        if facts.type == .mixed { return isShown ? try shown(json).json : json.json }
         if facts.type == .link {
             guard let target = try group.table(facts.oppositeTable) else { throw invalid(table, facts) }
             if target.isEmbedded { return try embedded(json, target, isShown) }
@@ -193,6 +199,30 @@ struct WireReading {
         let fits = try scalar(json, facts) { (value) throws(RealmError) in text = WireText.scalar(value, facts, group) }
         guard fits else { throw invalid(table, facts) }
         return text
+    }
+
+    /// A Mixed value as the file shows it: a link to a missing object is null, and in a list it has no place, as after
+    /// the deletion of its object.
+    private func shown(_ json: JSONValue) throws(RealmError) -> JSONValue {
+        switch json {
+        case .array(let elements):
+            var kept: [JSONValue] = []
+            for one in elements {
+                let value = try shown(one)
+                if one.isNull || !value.isNull { kept.append(value) }
+            }
+            return .array(kept)
+        case .object(let members):
+            // Names that begin so are those of types that JSON lacks.
+            if members.first?.name.first == UInt8(ascii: "$") {
+                if case .single(let value) = try mixed(json), value.isNull { return .null }
+                return json
+            }
+            var kept: [(name: [UInt8], value: JSONValue)] = []
+            for member in members { kept.append((member.name, try shown(member.value))) }
+            return .object(kept)
+        default: return json
+        }
     }
 
     private func embedded(_ json: JSONValue, _ target: Table, _ isShown: Bool) throws(RealmError) -> [UInt8] {
@@ -220,7 +250,7 @@ struct WireReading {
         var wanted = try canonical(json, table, facts)
         let present = try WireText.property(table, object, facts)
         if present == wanted { return false }
-        if facts.type == .link {
+        if facts.type == .link || facts.type == .mixed {
             wanted = try canonical(json, table, facts, isShown: true)
             if present == wanted { return false }
         }
@@ -229,7 +259,7 @@ struct WireReading {
         } else if try isEmbedding(facts) {
             try storeEmbedded(json, table, object, facts)
         } else if facts.type == .mixed {
-            try realm.put(try mixed(json), table.key, object, facts.key)
+            try realm.put(try mixed(try JSONValue.parse(wanted)), table.key, object, facts.key)
         } else {
             let fits = try scalar(json, facts) { (value) throws(RealmError) in
                 try realm.set(table.key, object, facts.key, value)
@@ -354,6 +384,8 @@ struct WireReading {
                     let value = try mixed(entry.value)
                     if value.elements != nil || value.members != nil {
                         let shape: CollectionShape = value.elements != nil ? .list : .dictionary
+                        // A collection that is there would keep its elements.
+                        if present.contains(where: { $0.name == entry.name }) { _ = try realm.eraseKey(name, in: path) }
                         return try realm.fill(try realm.setCollection(shape, forKey: name, in: path), value)
                     }
                 }
@@ -413,7 +445,7 @@ extension Timestamp {
             take(UInt8(ascii: "T")) || take(UInt8(ascii: " ")), let hour = digits(), take(UInt8(ascii: ":")),
             let minute = digits(), take(UInt8(ascii: ":")), let second = digits(), let part = fraction(),
             1...12 ~= month.value, 1...31 ~= day.value, hour.value < 25, minute.value < 60, second.value < 61,
-            first.value < 1_000_000
+            first.value < 1_000_000_000_000
         else { return nil }
         var offset: Int64 = 0
         if !rest.isEmpty, rest.first != UInt8(ascii: " ") {
@@ -427,7 +459,13 @@ extension Timestamp {
         guard rest.isEmpty || isBeforeChrist else { return nil }
         let days =
             CivilDate.days(year: isBeforeChrist ? 1 - first.value : first.value, month: month.value) + day.value - 1
-        var seconds = days * 86400 + hour.value * 3600 + minute.value * 60 + second.value - offset
+        // The midnight before the first time is no time: so that behind it is formed.
+        let isBefore = days < 0
+        let (midnight, isTooFar) = (isBefore ? days + 1 : days).multipliedReportingOverflow(by: 86400)
+        let inDay = hour.value * 3600 + minute.value * 60 + second.value - offset - (isBefore ? 86400 : 0)
+        let (sum, isOver) = midnight.addingReportingOverflow(inDay)
+        guard !isTooFar, !isOver else { return nil }
+        var seconds = sum
         var nanoseconds = part
         if seconds < 0, nanoseconds > 0 { (seconds, nanoseconds) = (seconds + 1, nanoseconds - 1_000_000_000) }
         self.init(seconds: seconds, nanoseconds: nanoseconds)

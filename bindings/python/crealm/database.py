@@ -120,6 +120,7 @@ class Database(Session):
         self._reopen = reopen
         self._by_thread = threading.local()  # See local.
         self._synchronising: Optional["Synchronising"] = None  # What open(sync=…) or sync.start() began.
+        self._is_exchanging = False  # Whether sync.now() or sync.now_async() is in progress.
         self._is_quiet = False  # Whether a missing close() causes no ResourceWarning.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         self._statements: Dict[int, Running] = {}  # The statements of sql() that are running.

@@ -34,7 +34,7 @@ package enum CMemory {
     }
 
     /// Whether all bytes are below 0x80.
-    static func isASCII(_ bytes: Bytes) -> Bool {
+    static func isASCII(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress else { return true }
         var at = 0, all: UInt64 = 0
         while at &+ 8 <= bytes.count {

@@ -111,8 +111,14 @@ def _init(db: Database, options: argparse.Namespace) -> int:
         if options.dry_run:
             return DONE
         connection.execute(sql)
-    if not db.sync.status.enabled:
+    status = db.sync.status
+    if not status.enabled:
         db.sync.enable(options.classes)
+    else:
+        wanted = options.classes or [name for name, one in db.schema.items() if not one.embedded]
+        added = [name for name in wanted if name not in status.classes]
+        if added:
+            db.sync.enable(added)
     print(f"-- The hub is made. `crealm sync run {options.hub} {options.file}` exchanges changes.")
     return DONE
 
@@ -144,7 +150,13 @@ def _run(db: Database, options: argparse.Namespace) -> int:
 
 def _tell(events: Any) -> None:
     for event in events:
-        words = [event.kind, event.class_name, event.key, event.detail, str(event.number) if event.number else ""]
+        words = [
+            event.kind,
+            event.class_name,
+            event.key,
+            event.detail,
+            str(event.number) if event.number else "",
+        ]
         print(" ".join(printable(word) for word in words if word), flush=True)
 
 
@@ -171,7 +183,9 @@ def _status(db: Database, options: argparse.Namespace) -> int:
     for name, one in status.classes.items():
         print(f"{printable(name):<12}{one.pending} unsent" + (", to be compared" if one.must_compare else ""))
     for refused in status.refused:
-        print(f"refused     {printable(refused.class_name)} {printable(refused.key)}: {printable(refused.reason)}")
+        print(
+            f"refused     {printable(refused.class_name)} {printable(refused.key)}: {printable(refused.reason)}"
+        )
     return DONE
 
 

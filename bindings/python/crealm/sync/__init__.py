@@ -143,11 +143,12 @@ class Sync:
     ) -> None:
         """Begins to mark the changes of the file, in all programs that write it with this library.
 
-        classes: names or models; None: all that are not embedded. Each needs a primary key.
+        classes: names or models; None: all that are not embedded. Each needs a primary key. A file that is synchronised
+        already gets those of them that it lacks.
         clock_offset: milliseconds that are added to the clock of the system, which decides between changes.
         subsets: for some classes, the condition of the objects that this file has: see set_subset().
 
-        UsageError if the file is synchronised already, and for classes that cannot be synchronised.
+        UsageError if the file and the classes are synchronised already, and for classes that cannot be synchronised.
         """
         options: Dict[str, Any] = {"clock_offset": clock_offset}
         if classes is not None:
@@ -263,7 +264,9 @@ class Sync:
         found = self._db._synchronising
         if found is None:
             raise UsageError(
-                "This database has no hub", hint="Name it: now(hub), or crealm.open(…, sync=hub)", path=self._db.path
+                "This database has no hub",
+                hint="Name it: now(hub), or crealm.open(…, sync=hub)",
+                path=self._db.path,
             )
         return found.worker
 
@@ -295,6 +298,9 @@ class Sync:
         call = self._db._owner.call
         requests, sent, received = 0, 0, 0
         events: List[Event] = []
+        if self._db._is_exchanging:
+            raise UsageError("An exchange of this database is in progress", path=self._db.path)
+        self._db._is_exchanging = True
         try:
             while requests < most_requests:
                 request = call(_core.next_request)
@@ -310,6 +316,8 @@ class Sync:
             if not self._db.is_closed:
                 call(c.check, lib.crealm_sync_reset)
             raise
+        finally:
+            self._db._is_exchanging = False
         return Outcome(requests, sent, received, events)
 
     @property

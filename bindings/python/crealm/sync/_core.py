@@ -8,7 +8,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from .. import _marshal as c
 from .._library import has, lib
-from ..errors import NotSupportedError
+from ..errors import ConstraintError, DataError, NotSupportedError, RuleBroken, SyncError
 
 
 class _Request(Structure):
@@ -66,7 +66,13 @@ next_request.moves = True  # type: ignore[attr-defined]
 
 def apply_reply(realm: int, reply: bytes) -> List[Dict[str, Any]]:
     out = c_void_p()
-    c.check(realm, lib.crealm_sync_apply_reply, reply, len(reply), byref(out))
+    try:
+        c.check(realm, lib.crealm_sync_apply_reply, reply, len(reply), byref(out))
+    except RuleBroken:
+        raise
+    except (DataError, ConstraintError) as error:
+        # No fault of the program: it gave no data.
+        raise SyncError(f"The reply of the hub is invalid: {error}") from error
     try:
         events: List[Dict[str, Any]] = json.loads(cast(out, c_char_p).value or b"[]")
         return events

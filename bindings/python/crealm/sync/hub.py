@@ -55,7 +55,12 @@ def literal(text: Optional[str]) -> str:
     return f"'{escaped}'"
 
 
+_SYSTEM_NAMES = ("ctid", "xmin", "xmax", "cmin", "cmax", "tableoid")
+
+
 def _name(name: str, what: str) -> str:
+    if name in _SYSTEM_NAMES and what != "class":
+        raise SchemaError(f"{what} {name!r}: each table of PostgreSQL has a column of this name")
     if len(name.encode()) > _MOST_NAME or "\0" in name:
         raise SchemaError(
             f"{what} {name!r}: PostgreSQL has names of at most {_MOST_NAME} bytes, without zero bytes"
@@ -84,15 +89,63 @@ def column(name: str, prop: Prop, own: ClassSchema, schema: Mapping[str, ClassSc
         kind_type, kind = _TYPES[_type_name(prop)]
     if prop.collection in ("list", "set"):
         mark = "[]" if prop.collection == "list" else "<>"
+        check = _collection_check(quoted(name), prop, schema)
         if not prop.is_link and _type_name(prop) in _IN_ARRAYS:
-            return Column(name, kind_type + "[]", kind + mark, "NOT NULL DEFAULT '{}'", None)
-        return Column(name, "jsonb", kind + mark, "NOT NULL DEFAULT '[]'", None)
+            return Column(name, kind_type + "[]", kind + mark, f"NOT NULL DEFAULT '{{}}' {check}", None)
+        return Column(name, "jsonb", kind + mark, f"NOT NULL DEFAULT '[]' {check}", None)
     if prop.collection == "dict":
-        return Column(name, "jsonb", kind + "{}", "NOT NULL DEFAULT '{}'", None)
+        check = _collection_check(quoted(name), prop, schema)
+        return Column(name, "jsonb", kind + "{}", f"NOT NULL DEFAULT '{{}}' {check}", None)
     rest = "" if prop.optional or prop.is_link else "NOT NULL"
+    if kind == "embedded":
+        rest += f" CHECK (jsonb_typeof({quoted(name)}) = 'object')"
     if kind == "objectId":
         rest += f" CHECK (length({quoted(name)}) = 12)"
     return Column(name, kind_type, kind, rest.strip(), target)
+
+
+def _element_type(prop: Prop, schema: Mapping[str, ClassSchema]) -> Tuple[str, str]:
+    """The type of the elements of a jsonb column as `jsonb_typeof` names it, and another test of an element; empty if
+    there is none."""
+    if prop.is_link:
+        other = schema[prop.type]
+        if other.embedded or other.primary_key is None:
+            return "object", ""
+        prop = other.properties[other.primary_key]
+    name = _type_name(prop)
+    if name == "int":
+        return "number", " || @ != @.floor()"
+    if name in ("Any", "float", "Float32"):  # NaN and infinities are texts.
+        return "", ""
+    return ("boolean" if name == "bool" else "string"), ""
+
+
+def _collection_check(column: str, prop: Prop, schema: Mapping[str, ClassSchema]) -> str:
+    """The constraint of a collection: a SQL program must not give it a value that no file can hold, because no file
+    could take rows of the hub until the value is gone."""
+    needs_values = not prop.optional and not prop.is_link and _type_name(prop) != "Any"
+    if prop.collection != "dict" and not prop.is_link and _type_name(prop) in _IN_ARRAYS:
+        tests = [f"coalesce(array_ndims({column}), 1) = 1"]
+        if needs_values:
+            tests.append(f"array_position({column}, NULL) IS NULL")
+    elif prop.collection == "dict":
+        tests = [
+            f"jsonb_typeof({column}) = 'object'",
+            f'NOT jsonb_path_exists({column}, \'$.keyvalue().key ? (@ starts with "$" || @ like_regex "[.]")\')',
+        ]
+        if needs_values:
+            tests.append(f"NOT jsonb_path_exists({column}, '$.* ? (@ == null)')")
+    else:
+        tests = [f"jsonb_typeof({column}) = 'array'"]
+        if needs_values:
+            tests.append(f"NOT jsonb_path_exists({column}, '$[*] ? (@ == null)')")
+    if prop.collection == "dict" or prop.is_link or _type_name(prop) not in _IN_ARRAYS:
+        kind, other = _element_type(prop, schema)
+        if kind:
+            path = "$.*" if prop.collection == "dict" else "$[*]"
+            wrong = f'@ != null && (@.type() != "{kind}"{other})'
+            tests.append(f"NOT jsonb_path_exists({column}, '{path} ? ({wrong})')")
+    return f"CHECK ({' AND '.join(tests)})"
 
 
 class HubClass(NamedTuple):

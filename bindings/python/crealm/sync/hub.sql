@@ -102,6 +102,7 @@ $$;
 -- The properties that the tables have now. The join is written so that a column is found by its name.
 CREATE VIEW crealm.present AS
     SELECT c.id AS class, c.name AS class_name, p.name, p.kind, p.target, a.atttypid, a.atttypmod, a.attnotnull,
+        a.attgenerated <> '' OR a.attidentity = 'a' AS is_generated,
         -- Without a length: an explicit cast would shorten a text.
         format_type(a.atttypid, -1) AS type
     FROM crealm.class c
@@ -142,8 +143,9 @@ $$;
 CREATE FUNCTION crealm.no_key(relation regclass, key_name text) RETURNS text LANGUAGE plpgsql STABLE
     SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RAISE EXCEPTION 'crealm: column % of table % is not there any more: run "crealm sync init" again',
-        quote_ident(key_name), relation;
+    -- No fault of an object: nothing is refused for it.
+    RAISE EXCEPTION 'crealm: column % of table %, the primary key, is not there any more',
+        quote_ident(key_name), relation USING ERRCODE = '58000';
 END
 $$;
 
@@ -153,16 +155,28 @@ CREATE FUNCTION crealm.later(clock jsonb, last bigint) RETURNS jsonb LANGUAGE sq
     SELECT coalesce(jsonb_object_agg(e.key, last + 1), '{}') FROM jsonb_each(clock) e
 $$;
 
+-- Raises an error for a trigger of a table that is not that of the class: whoever may make triggers of a table of his
+-- own must not write marks of others.
+CREATE FUNCTION crealm.expect_table(class_id int, relation oid) RETURNS void LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM crealm.class c WHERE c.id = class_id AND c.relation = expect_table.relation) THEN
+        RAISE EXCEPTION 'crealm: % is not the table of this class', relation::regclass USING ERRCODE = '42501';
+    END IF;
+END
+$$;
+
 -- After INSERT, for each statement. Plans are made once for all numbers of rows, with joins that suit many.
 CREATE FUNCTION crealm.mark_inserted() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp SET bytea_output = 'hex' SET plan_cache_mode = 'force_generic_plan'
     SET enable_nestloop = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
+    PERFORM crealm.expect_table(TG_ARGV[0]::int, TG_RELID);
     INSERT INTO crealm.shadow AS s (class, key, xid, boot, gone, at, clock, scope)
     SELECT TG_ARGV[0]::int, coalesce(n.key, crealm.no_key(TG_RELID, TG_ARGV[1])), pg_current_xact_id(), crealm.boot(),
         false, coalesce(g.at, n.time), coalesce(g.clock, jsonb_build_object('', n.time)),
         CASE WHEN TG_ARGV[2] <> '' THEN array_remove(ARRAY[n.line ->> TG_ARGV[2]], NULL) END
-    FROM (SELECT to_jsonb(r) AS line, to_jsonb(r) ->> TG_ARGV[1] AS key, crealm.now() AS time FROM crealm_new r) n
+    FROM (SELECT to_jsonb(r.*) AS line, to_jsonb(r.*) ->> TG_ARGV[1] AS key, crealm.now() AS time FROM crealm_new r) n
     LEFT JOIN crealm.given(TG_ARGV[0]::int) g ON g.key = n.key
     ON CONFLICT (class, key) DO UPDATE SET xid = excluded.xid, boot = excluded.boot, gone = false,
         at = CASE WHEN excluded.at >= s.at THEN excluded.at ELSE s.at + 1 END,
@@ -177,6 +191,7 @@ CREATE FUNCTION crealm.mark_updated() RETURNS trigger LANGUAGE plpgsql SECURITY 
     SET search_path = pg_catalog, pg_temp SET bytea_output = 'hex' SET plan_cache_mode = 'force_generic_plan'
     SET enable_nestloop = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
+    PERFORM crealm.expect_table(TG_ARGV[0]::int, TG_RELID);
     INSERT INTO crealm.shadow AS s (class, key, xid, boot, gone, at, clock, scope)
     SELECT TG_ARGV[0]::int, coalesce(f.key, crealm.no_key(TG_RELID, TG_ARGV[1])), pg_current_xact_id(), crealm.boot(),
         f.new IS NULL, f.at, f.clock,
@@ -189,9 +204,9 @@ BEGIN
                 WHEN o.line IS NULL THEN jsonb_build_object('', n.time)
                 ELSE (SELECT jsonb_object_agg(e.key, n.time) FROM jsonb_each(n.line) e
                     WHERE e.value IS DISTINCT FROM o.line -> e.key) END AS clock
-        FROM (SELECT to_jsonb(r) AS line, to_jsonb(r) ->> TG_ARGV[1] AS key, crealm.now() AS time FROM crealm_new r
+        FROM (SELECT to_jsonb(r.*) AS line, to_jsonb(r.*) ->> TG_ARGV[1] AS key, crealm.now() AS time FROM crealm_new r
             OFFSET 0) n
-        FULL JOIN (SELECT to_jsonb(r) AS line, to_jsonb(r) ->> TG_ARGV[1] AS key FROM crealm_old r OFFSET 0) o
+        FULL JOIN (SELECT to_jsonb(r.*) AS line, to_jsonb(r.*) ->> TG_ARGV[1] AS key FROM crealm_old r OFFSET 0) o
             ON o.key = n.key
         LEFT JOIN crealm.given(TG_ARGV[0]::int) g ON g.key = n.key) f
     -- A row that an UPDATE leaves as it was is not marked.
@@ -210,11 +225,12 @@ CREATE FUNCTION crealm.mark_deleted() RETURNS trigger LANGUAGE plpgsql SECURITY 
     SET search_path = pg_catalog, pg_temp SET bytea_output = 'hex' SET plan_cache_mode = 'force_generic_plan'
     SET enable_nestloop = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
+    PERFORM crealm.expect_table(TG_ARGV[0]::int, TG_RELID);
     INSERT INTO crealm.shadow AS s (class, key, xid, boot, gone, at, clock, scope)
     SELECT TG_ARGV[0]::int, coalesce(o.key, crealm.no_key(TG_RELID, TG_ARGV[1])), pg_current_xact_id(), crealm.boot(),
         true, coalesce(g.at, crealm.now()), '{}',
         CASE WHEN TG_ARGV[2] <> '' THEN array_remove(ARRAY[o.line ->> TG_ARGV[2]], NULL) END
-    FROM (SELECT to_jsonb(r) AS line, to_jsonb(r) ->> TG_ARGV[1] AS key FROM crealm_old r) o
+    FROM (SELECT to_jsonb(r.*) AS line, to_jsonb(r.*) ->> TG_ARGV[1] AS key FROM crealm_old r) o
     LEFT JOIN crealm.given(TG_ARGV[0]::int) g ON g.key = o.key
     ON CONFLICT (class, key) DO UPDATE SET xid = excluded.xid, boot = excluded.boot, gone = true,
         at = CASE WHEN excluded.at >= s.at THEN excluded.at ELSE s.at + 1 END, clock = '{}', scope = excluded.scope;
@@ -225,6 +241,7 @@ $$;
 CREATE FUNCTION crealm.mark_truncate() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
+    PERFORM crealm.expect_table(TG_ARGV[0]::int, TG_RELID);
     UPDATE crealm.shadow SET gone = true, xid = pg_current_xact_id(), boot = crealm.boot(),
         at = greatest(at + 1, crealm.now()), clock = '{}'
     WHERE class = TG_ARGV[0]::int AND NOT gone;
@@ -232,12 +249,23 @@ BEGIN
 END
 $$;
 
--- Notes the deletion of an object that the hub has never had. Does nothing if it is known.
-CREATE FUNCTION crealm.bury_unknown(class_id int, key_text text) RETURNS void LANGUAGE sql SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp AS $$
+-- Notes the deletion of an object that the hub has never had. Does nothing if it is known. The key is stored as the
+-- table would have it: another text would be an error of each pull.
+CREATE FUNCTION crealm.bury_unknown(class_id int, key_text text, deleted_at bigint) RETURNS void LANGUAGE plpgsql
+    SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET bytea_output = 'hex' AS $$
+DECLARE
+    key_type text;
+BEGIN
+    SELECT p.type INTO key_type FROM crealm.present p JOIN crealm.class c ON c.id = p.class AND c.key = p.name
+        WHERE c.id = class_id;
+    IF key_type IS NULL OR key_text IS NULL THEN
+        RAISE EXCEPTION 'crealm: a deletion without class or key' USING ERRCODE = '22004';
+    END IF;
+    EXECUTE format('SELECT ($1::%s)::text', key_type) INTO key_text USING key_text;
     INSERT INTO crealm.shadow (class, key, xid, gone, at, scope)
-    VALUES (class_id, key_text, pg_current_xact_id(), true, crealm.now(), ARRAY[crealm.me()])
-    ON CONFLICT (class, key) DO NOTHING
+    VALUES (class_id, key_text, pg_current_xact_id(), true, least(deleted_at, crealm.latest()), ARRAY[crealm.me()])
+    ON CONFLICT (class, key) DO NOTHING;
+END
 $$;
 
 -- Lets the next pull of every device return objects, though they did not change. Can do no harm.
@@ -311,10 +339,19 @@ CREATE FUNCTION crealm.hello(body json) RETURNS json LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     device record;
+    other record;
 BEGIN
     IF crealm.me() IS NULL THEN
         RAISE EXCEPTION 'crealm: no person' USING ERRCODE = '42501';
     END IF;
+    FOR other IN SELECT c.name, p.kind, own.value ->> c.key AS wanted
+            FROM json_each(CASE WHEN json_typeof(body -> 'classes') = 'object' THEN body -> 'classes' ELSE '{}' END) own
+            JOIN crealm.class c ON c.name = own.key JOIN crealm.property p ON p.class = c.id AND p.name = c.key
+            WHERE p.kind IS DISTINCT FROM own.value ->> c.key LOOP
+        RAISE EXCEPTION 'crealm: the primary key of class % is another one here than in the file',
+            quote_ident(other.name) USING ERRCODE = '42804', DETAIL = format('Here: %s. In the file: %s.', other.kind,
+                coalesce(other.wanted, 'another property'));
+    END LOOP;
     SELECT * INTO device FROM crealm.enter((body ->> 'device')::uuid);
     RETURN json_build_object('protocol', 1, 'hub', crealm.identity(), 'batch', device.batch, 'chain', device.chain,
         'schema', crealm.schema_digest(), 'now', crealm.now(),
@@ -417,6 +454,9 @@ BEGIN
             ORDER BY p.name <> one.key, p.name COLLATE "C"),
         max(CASE WHEN p.name = one.key THEN p.type END)
     INTO names, columns, key_type FROM crealm.present p WHERE p.class = one.id;
+    IF key_type IS NULL THEN
+        PERFORM crealm.no_key(one.relation, one.key);
+    END IF;
     EXECUTE format($query$
         SELECT string_agg(f.line, ','), count(*), max(lpad(f.xid::text, 20, '0') || f.key COLLATE "C")
         FROM (
@@ -499,6 +539,15 @@ BEGIN
 END
 $$;
 
+-- The search path for triggers of other people on the tables that are written: they name tables of their schema alone,
+-- as they do when a SQL program writes. With NULL: of all classes.
+CREATE FUNCTION crealm.writing_path(table_written regclass) RETURNS text LANGUAGE sql STABLE
+    SET search_path = pg_catalog, pg_temp AS $$
+    SELECT 'pg_catalog, ' || coalesce(string_agg(DISTINCT quote_ident(n.nspname), ', ') || ', ', '') || 'pg_temp'
+    FROM crealm.class c JOIN pg_class r ON r.oid = c.relation JOIN pg_namespace n ON n.oid = r.relnamespace
+    WHERE table_written IS NULL OR c.relation = table_written
+$$;
+
 -- The expression that makes a value of a column out of the member of a change that has it.
 -- pair: the expression of the member, a JSON array. place: where the value is in it.
 CREATE FUNCTION crealm.value_of(pair text, place int, type text) RETURNS text LANGUAGE sql IMMUTABLE
@@ -513,7 +562,8 @@ $$;
 
 -- Applies the changes of objects of one class, at once. Raises an error if one of them cannot be applied so; then
 -- `apply_row` applies them one by one.
--- Returns the collections that must be merged first: a JSON array, or null.
+-- Returns the collections that must be merged first, and the objects that were deleted here (with "gone"): a JSON
+-- array, or null.
 CREATE FUNCTION crealm.apply_class(class_name text, items json[]) RETURNS json LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET bytea_output = 'hex'
     SET plan_cache_mode = 'force_custom_plan' SET jit = off AS $$
@@ -525,16 +575,28 @@ DECLARE
     times bigint[];
     there text[];
     part record;
+    deletions json[];
+    renewed text[];
+    merges json;
     top bigint := crealm.latest();
     written bigint;
 BEGIN
     SELECT * INTO one FROM crealm.class c WHERE c.name = class_name;
     SELECT p.type INTO key_type FROM crealm.present p WHERE p.class = one.id AND p.name = one.key;
     -- Each change is parsed once.
-    SELECT array_agg(i.k), array_agg(i.t), array_agg(least(i.clk, top)) INTO keys, kinds, times
-    FROM unnest(items) u (item), json_to_record(u.item) i (k text, t text, clk bigint);
+    SELECT array_agg(i.k), array_agg(i.t), array_agg(least(coalesce(i.b, i.clk), top)),
+        array_agg(json_build_object('k', u.item -> 'k', 't', 'del', 'clk', i.d)) FILTER (WHERE i.d IS NOT NULL),
+        array_agg(i.k) FILTER (WHERE i.d IS NOT NULL)
+    INTO keys, kinds, times, deletions, renewed
+    FROM unnest(items) u (item), json_to_record(u.item) i (k text, t text, clk bigint, b bigint, d bigint);
     IF key_type IS NULL OR cardinality(keys) <> (SELECT count(DISTINCT k) FROM unnest(keys) k) THEN
         RAISE EXCEPTION 'one by one' USING ERRCODE = '22000';
+    END IF;
+    IF deletions IS NOT NULL THEN
+        -- Objects that were deleted and made again: first the old one goes, with all that it had.
+        EXECUTE format('SELECT array_agg(crealm_row.%2$I::text) FROM %1$s AS crealm_row '
+            'WHERE crealm_row.%2$I = ANY ($1::%3$s[])', one.relation, one.key, key_type) INTO renewed USING renewed;
+        PERFORM crealm.apply_class(class_name, deletions);
     END IF;
     -- In one order, against deadlocks.
     EXECUTE format('SELECT array_agg(f.key) FROM (SELECT crealm_row.%2$I::text AS key FROM %1$s AS crealm_row '
@@ -544,7 +606,10 @@ BEGIN
     SELECT array_agg(f.k) FILTER (WHERE f.does = 'delete') AS deleted,
         array_agg(f.clk) FILTER (WHERE f.does = 'delete') AS deleted_clk,
         array_agg(f.k) FILTER (WHERE f.does = 'bury') AS buried,
+        array_agg(f.clk) FILTER (WHERE f.does = 'bury') AS buried_clk,
         array_agg(f.k) FILTER (WHERE f.does = 'touch') AS touched,
+        json_agg(json_build_object('c', one.name, 'k', f.item -> 'k', 'gone', true))
+            FILTER (WHERE f.does = 'touch' AND f.t <> 'del') AS overruled,
         array_agg(f.item) FILTER (WHERE f.does = 'insert') AS new,
         array_agg(f.at) FILTER (WHERE f.does = 'insert') AS new_at,
         array_agg(f.item) FILTER (WHERE f.does = 'update') AS changed,
@@ -553,12 +618,14 @@ BEGIN
         count(*) FILTER (WHERE f.does IS NULL) AS wrong
     INTO part
     FROM (
-        SELECT i.item, i.k, i.clk, coalesce(s.at, 0) AS at, coalesce(s.clock, '{}') AS clock, CASE
+        SELECT i.item, i.k, i.t, i.clk, coalesce(s.at, 0) AS at, coalesce(s.clock, '{}') AS clock, CASE
             WHEN i.t NOT IN ('new', 'set', 'del') THEN NULL
             WHEN t.key IS NULL AND NOT s.gone THEN NULL
-            WHEN i.t = 'del' THEN CASE WHEN t.key IS NULL THEN 'bury' ELSE 'delete' END
+            -- An object that was made later than the deletion stays.
+            WHEN i.t = 'del' THEN CASE WHEN t.key IS NULL THEN 'bury'
+                WHEN (s.clock ->> '')::bigint > i.clk THEN 'touch' ELSE 'delete' END
             WHEN t.key IS NOT NULL THEN 'update'
-            WHEN i.t = 'new' AND (s.gone IS NULL OR i.clk > s.at) THEN 'insert'
+            WHEN i.t = 'new' AND (s.gone IS NULL OR i.clk > s.at OR i.k = ANY (renewed)) THEN 'insert'
             WHEN s.gone THEN 'touch' END AS does
         FROM unnest(items, keys, kinds, times) i (item, k, t, clk)
         LEFT JOIN unnest(there) t (key) ON t.key = i.k
@@ -570,6 +637,7 @@ BEGIN
     IF part.deleted IS NOT NULL THEN
         PERFORM crealm.writing(one.id, (SELECT json_agg(json_build_object('k', d.k, 'at', d.clk))
             FROM unnest(part.deleted, part.deleted_clk) d (k, clk)));
+        PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
         EXECUTE format('DELETE FROM %s AS crealm_row WHERE crealm_row.%I = ANY ($1::%s[])', one.relation, one.key,
             key_type) USING part.deleted;
         GET DIAGNOSTICS written = ROW_COUNT;
@@ -579,7 +647,7 @@ BEGIN
         END IF;
     END IF;
     IF part.buried IS NOT NULL THEN
-        PERFORM crealm.bury_unknown(one.id, k) FROM unnest(part.buried) k;
+        PERFORM crealm.bury_unknown(one.id, b.k, b.clk) FROM unnest(part.buried, part.buried_clk) b (k, clk);
     END IF;
     IF part.touched IS NOT NULL THEN
         PERFORM crealm.touch(one.id, part.touched);
@@ -588,18 +656,20 @@ BEGIN
         PERFORM crealm.insert_rows(one, key_type, part.new, part.new_at, top);
     END IF;
     IF part.changed IS NOT NULL THEN
-        RETURN crealm.update_rows(one, key_type, part.changed, part.changed_at, part.changed_clock, top);
+        merges := crealm.update_rows(one, key_type, part.changed, part.changed_at, part.changed_clock, top);
     END IF;
-    RETURN NULL;
+    RETURN (SELECT json_agg(e.value) FROM (
+        SELECT * FROM json_array_elements(merges) UNION ALL SELECT * FROM json_array_elements(part.overruled)) e);
 END
 $$;
 
 -- The members of changes, for `insert_rows` and `update_rows`: for each property that some change has, its part ("v":
 -- a value, "a": a sum, "m": a collection) and the type of its column; NULL for one that the hub lacks.
 CREATE FUNCTION crealm.members(class_id int, key_name text, items json[])
-    RETURNS TABLE (part text, name text, type text) LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
+    RETURNS TABLE (part text, name text, type text, is_generated boolean) LANGUAGE plpgsql STABLE
+    SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY SELECT f.part, f.name, p.type FROM (
+    RETURN QUERY SELECT f.part, f.name, p.type, p.is_generated FROM (
             SELECT DISTINCT m.part, e.name FROM unnest(items) i, json_to_record(i) r (v json, a json, m json),
                 LATERAL (VALUES ('v', r.v), ('a', r.a), ('m', r.m)) m (part, members),
                 LATERAL json_object_keys(m.members) e (name)) f
@@ -613,7 +683,7 @@ $$;
 CREATE FUNCTION crealm.changes_of(parts text[], names text[]) RETURNS text LANGUAGE sql IMMUTABLE
     SET search_path = pg_catalog, pg_temp AS $$
     SELECT 'unnest($1::json[], $2::bigint[], $3::jsonb[]) crealm_u (item, at, clock), '
-        'json_to_record(crealm_u.item) crealm_i (k text, clk bigint, v json, a json, m json)'
+        'json_to_record(crealm_u.item) crealm_i (k text, clk bigint, b bigint, v json, a json, m json)'
         || coalesce(string_agg(f.source, '' ORDER BY f.part), '')
     FROM (
         SELECT n.part, format(', json_to_record(coalesce(crealm_i.%1$s, ''{}'')) crealm_%1$s (%2$s)', n.part,
@@ -642,29 +712,33 @@ BEGIN
         IF member.type IS NULL OR member.part = 'a' THEN
             RAISE EXCEPTION 'one by one' USING ERRCODE = '42703';
         END IF;
+        -- The hub makes its value; the device gets it at its next pull.
+        CONTINUE WHEN member.is_generated;
         parts := parts || member.part;
         names := names || member.name;
         columns := columns || format(', %I', member.name);
         present := present || format(' AND crealm_%s.%I IS NOT NULL', member.part, member.name);
-        differs := differs || format(' OR (crealm_%s.%I ->> 0)::bigint <> crealm_i.clk', member.part, member.name);
+        differs := differs || format(' OR (crealm_%s.%I ->> 0)::bigint <> coalesce(crealm_i.b, crealm_i.clk)',
+            member.part, member.name);
         new_values := new_values || ', ' || crealm.value_of(format('crealm_%s.%I', member.part, member.name),
             CASE member.part WHEN 'v' THEN 1 ELSE 2 END, member.type);
     END LOOP;
     sources := crealm.changes_of(parts, names);
-    -- The clock of the object is that of all properties but those that were set at another time.
+    -- The time when the object was made is that of all properties but those that were set at another time.
     EXECUTE format($query$
         SELECT bool_and(%2$s), json_agg(json_build_object('k', crealm_i.k,
             'at', greatest(least(crealm_i.clk, $4), crealm_u.at),
-            'c', jsonb_build_object('', least(crealm_i.clk, $4)) || CASE WHEN %3$s THEN (
+            'c', jsonb_build_object('', least(coalesce(crealm_i.b, crealm_i.clk), $4)) || CASE WHEN %3$s THEN (
                 SELECT jsonb_object_agg(e.key, least((e.value ->> 0)::bigint, $4))
                 FROM (SELECT * FROM json_each(crealm_i.v) UNION ALL SELECT * FROM json_each(crealm_i.m)) e
-                WHERE (e.value ->> 0)::bigint <> crealm_i.clk) ELSE '{}' END))
+                WHERE (e.value ->> 0)::bigint <> coalesce(crealm_i.b, crealm_i.clk)) ELSE '{}' END))
         FROM %1$s $query$, sources, present, differs)
         INTO complete, changes USING items, times, NULL::jsonb[], top;
     IF NOT complete THEN
         RAISE EXCEPTION 'one by one' USING ERRCODE = '22000';
     END IF;
     PERFORM crealm.writing(one.id, changes);
+    PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
     EXECUTE format('INSERT INTO %s (%s) SELECT %s FROM %s ORDER BY crealm_i.k COLLATE "C"', one.relation, columns,
         new_values, sources) USING items, times, NULL::jsonb[];
     GET DIAGNOSTICS written = ROW_COUNT;
@@ -751,6 +825,7 @@ BEGIN
     END IF;
     IF expected > 0 THEN
         PERFORM crealm.writing(one.id, changes);
+        PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
         EXECUTE format('UPDATE %2$s AS crealm_row SET %3$s FROM %1$s WHERE crealm_row.%5$I = crealm_i.k::%6$s AND (%4$s)',
             sources, one.relation, substr(sets, 3), wins, one.key, key_type) USING items, times, clocks, top;
         GET DIAGNOSTICS written = ROW_COUNT;
@@ -764,8 +839,7 @@ BEGIN
 END
 $$;
 
--- Applies the changes of one object.
--- Returns the collections that must be merged first: a JSON array, or null.
+-- Applies the changes of one object. Returns what `apply_class` returns.
 CREATE FUNCTION crealm.apply_row(item json) RETURNS json LANGUAGE plpgsql VOLATILE
     SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET bytea_output = 'hex' AS $$
 DECLARE
@@ -774,6 +848,7 @@ DECLARE
     kind text := item ->> 't';
     top bigint := crealm.latest();
     at bigint := least((item ->> 'clk')::bigint, crealm.latest());
+    born bigint := least(coalesce((item ->> 'b')::bigint, (item ->> 'clk')::bigint), crealm.latest());
     key_type text;
     is_there boolean;
     shadow record;
@@ -785,6 +860,7 @@ DECLARE
     sets text[] := '{}';
     merges json[] := '{}';
     has_lost boolean := false;
+    was_renewed boolean := false;
     unknown text;
     written bigint;
 BEGIN
@@ -796,17 +872,30 @@ BEGIN
         RAISE EXCEPTION '%', item ->> 'reason' USING ERRCODE = '22000';
     END IF;
     SELECT p.type INTO key_type FROM crealm.present p WHERE p.class = one.id AND p.name = one.key;
+    IF key_type IS NULL THEN
+        PERFORM crealm.no_key(one.relation, one.key);
+    END IF;
     EXECUTE format('SELECT true FROM %s AS crealm_row WHERE crealm_row.%I = $1::%s FOR UPDATE', one.relation, one.key,
         key_type) INTO is_there USING key_text;
+    IF is_there AND kind = 'new' AND item ->> 'd' IS NOT NULL THEN
+        PERFORM crealm.apply_row(json_build_object('c', one.name, 'k', item -> 'k', 't', 'del', 'clk', item -> 'd'));
+        EXECUTE format('SELECT true FROM %s AS crealm_row WHERE crealm_row.%I = $1::%s', one.relation, one.key,
+            key_type) INTO is_there USING key_text;
+        was_renewed := is_there IS NULL;
+    END IF;
     SELECT * INTO shadow FROM crealm.known(one.id, ARRAY[key_text]);
     IF is_there IS NULL AND NOT shadow.gone THEN
         RAISE EXCEPTION 'the object is not visible' USING ERRCODE = '42501';
     END IF;
 
     IF kind = 'del' THEN
-        IF is_there THEN
+        IF is_there AND (shadow.clock ->> '')::bigint > at THEN
+            -- It was made later than the deletion.
+            PERFORM crealm.touch(one.id, ARRAY[key_text]);
+        ELSIF is_there THEN
             PERFORM crealm.writing(one.id, json_build_array(json_build_object('k', key_text, 'at',
                 greatest(at, shadow.at))));
+            PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
             EXECUTE format('DELETE FROM %s AS crealm_row WHERE crealm_row.%I = $1::%s', one.relation, one.key, key_type)
                 USING key_text;
             GET DIAGNOSTICS written = ROW_COUNT;
@@ -815,22 +904,18 @@ BEGIN
                 RAISE EXCEPTION 'the object may not be deleted' USING ERRCODE = '42501';
             END IF;
         ELSE
-            PERFORM crealm.bury_unknown(one.id, key_text);
+            PERFORM crealm.bury_unknown(one.id, key_text, at);
         END IF;
         RETURN NULL;
     END IF;
 
-    IF is_there IS NULL AND (shadow.gone IS NULL OR at <= shadow.at) AND (shadow.gone OR kind <> 'new') THEN
+    IF is_there IS NULL AND NOT was_renewed AND (kind <> 'new' OR shadow.gone AND born <= shadow.at) THEN
         -- Deleted on the hub, or never there: the next pull says so.
         IF shadow.gone IS NULL THEN
             RAISE EXCEPTION 'the object does not exist' USING ERRCODE = '02000';
         END IF;
         PERFORM crealm.touch(one.id, ARRAY[key_text]);
-        RETURN NULL;
-    END IF;
-    IF is_there IS NULL AND shadow.gone AND kind <> 'new' THEN
-        PERFORM crealm.touch(one.id, ARRAY[key_text]);
-        RETURN NULL;
+        RETURN json_build_array(json_build_object('c', one.name, 'k', item -> 'k', 'gone', true));
     END IF;
 
     SELECT string_agg(quote_ident(e.name), ', ') INTO unknown FROM (
@@ -880,8 +965,12 @@ BEGIN
         END IF;
         RETURN CASE WHEN cardinality(merges) = 0 THEN NULL ELSE array_to_json(merges) END;
     END IF;
+    IF is_there IS NULL THEN
+        clocks := jsonb_build_object('', born) || clocks;
+    END IF;
     PERFORM crealm.writing(one.id, json_build_array(json_build_object('k', key_text, 'at', greatest(at, shadow.at),
         'c', clocks)));
+    PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
     IF is_there THEN
         EXECUTE format('UPDATE %1$s AS crealm_row SET %2$s FROM json_populate_record(NULL::%1$s, $1) AS crealm_new '
             'WHERE crealm_row.%3$I = $2::%4$s', one.relation, array_to_string(sets, ', '), one.key, key_type)
@@ -921,7 +1010,7 @@ CREATE FUNCTION crealm.columns_of(item json, class_id int, form text, key_name t
         SELECT key_name AS name
         UNION SELECT e.key FROM json_each(item -> 'v') e
         UNION SELECT e.key FROM json_each(item -> 'm') e) f
-    JOIN crealm.present p ON p.class = class_id AND p.name = f.name
+    JOIN crealm.present p ON p.class = class_id AND p.name = f.name AND NOT p.is_generated
 $$;
 
 -- A link to an object that is not there becomes null, because the device cannot know that the target was deleted.
@@ -940,6 +1029,7 @@ BEGIN
             WHERE i ->> 't' <> 'del' AND i -> 'v' -> link.name ->> 1 IS NOT NULL;
         CONTINUE WHEN keys IS NULL;
         SELECT p.type INTO key_type FROM crealm.present p WHERE p.class = one.id AND p.name = one.key;
+        PERFORM set_config('search_path', crealm.writing_path(one.relation), true);
         EXECUTE format('UPDATE %1$s AS crealm_row SET %2$I = NULL WHERE crealm_row.%3$I = ANY ($1::%4$s[]) AND '
             'crealm_row.%2$I IS NOT NULL AND NOT EXISTS (SELECT FROM %5$s AS crealm_target '
             'WHERE crealm_target.%6$I = crealm_row.%2$I)', one.relation, link.name, one.key, key_type, link.relation,
@@ -956,6 +1046,7 @@ DECLARE
     item record;
     merged json;
     merges text := '';
+    overruled text := '';
     refused_rows json[] := '{}';
     refusals text := '';
     rows text := '';
@@ -982,7 +1073,11 @@ BEGIN
             GROUP BY f.name ORDER BY f.name COLLATE "C" LOOP
             merged := crealm.apply_class(item.name, item.items);
             IF merged IS NOT NULL THEN
-                merges := merges || ',' || (SELECT string_agg(m.value::text, ',') FROM json_array_elements(merged) m);
+                SELECT merges || coalesce(string_agg(',' || m.value::text, '')
+                        FILTER (WHERE m.value -> 'gone' IS NULL), ''),
+                    overruled || coalesce(string_agg(',' || m.value::text, '')
+                        FILTER (WHERE m.value -> 'gone' IS NOT NULL), '')
+                INTO merges, overruled FROM json_array_elements(merged) m;
             END IF;
         END LOOP;
         FOR item IN SELECT f.name, array_agg(f.value) AS items
@@ -991,6 +1086,7 @@ BEGIN
             GROUP BY f.name ORDER BY f.name COLLATE "C" LOOP
             PERFORM crealm.mend_links(item.name, item.items);
         END LOOP;
+        PERFORM set_config('search_path', crealm.writing_path(NULL), true);
         SET CONSTRAINTS ALL IMMEDIATE;
     EXCEPTION WHEN OTHERS THEN
         GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE;
@@ -999,16 +1095,21 @@ BEGIN
             RAISE;
         END IF;
         merges := '';
+        overruled := '';
         FOR item IN SELECT e.value FROM json_array_elements(batch.rows) e
             ORDER BY e.value ->> 'c' COLLATE "C", e.value ->> 'k' COLLATE "C" LOOP
             BEGIN
                 SET CONSTRAINTS ALL DEFERRED;
                 merged := crealm.apply_row(item.value);
                 PERFORM crealm.mend_links(item.value ->> 'c', ARRAY[item.value]);
+                PERFORM set_config('search_path', crealm.writing_path(NULL), true);
                 SET CONSTRAINTS ALL IMMEDIATE;
                 IF merged IS NOT NULL THEN
-                    merges := merges || ','
-                        || (SELECT string_agg(m.value::text, ',') FROM json_array_elements(merged) m);
+                    SELECT merges || coalesce(string_agg(',' || m.value::text, '')
+                            FILTER (WHERE m.value -> 'gone' IS NULL), ''),
+                        overruled || coalesce(string_agg(',' || m.value::text, '')
+                            FILTER (WHERE m.value -> 'gone' IS NOT NULL), '')
+                    INTO merges, overruled FROM json_array_elements(merged) m;
                 END IF;
             EXCEPTION WHEN OTHERS THEN
                 GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT;
@@ -1027,8 +1128,8 @@ BEGIN
             SELECT r ->> 'c' AS name, array_agg(r ->> 'k') AS keys FROM unnest(refused_rows) r GROUP BY r ->> 'c') c
         WHERE EXISTS (SELECT FROM crealm.class k WHERE k.name = c.name);
     END IF;
-    reply := format('{"batch":%s,"merge":[%s],"refused":[%s],"rows":{%s}}', batch.number, substr(merges, 2),
-        substr(refusals, 2), rows);
+    reply := format('{"batch":%s,"merge":[%s],"overruled":[%s],"refused":[%s],"rows":{%s}}', batch.number,
+        substr(merges, 2), substr(overruled, 2), substr(refusals, 2), rows);
     PERFORM crealm.keep_reply(batch.device, reply);
     RETURN reply;
 END
@@ -1069,3 +1170,7 @@ $$;
 
 ALTER TABLE crealm.shadow ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON crealm.shadow FOR SELECT USING (scope IS NULL OR (SELECT crealm.me()) = ANY (scope));
+
+-- Triggers are made by the owner alone.
+REVOKE EXECUTE ON FUNCTION crealm.mark_inserted(), crealm.mark_updated(), crealm.mark_deleted(), crealm.mark_truncate()
+    FROM PUBLIC;

@@ -9,11 +9,17 @@ A transport that hears of other devices has two more:
 
     fileno() -> int      the file descriptor that is readable when something was heard; -1 if there is none now
     told() -> bool       takes what was heard, without waiting; whether another device wrote
+
+A transport whose calls another thread can end has:
+
+    abort() -> None      lets a call in progress fail soon
 """
 
 from __future__ import annotations
 
 import json
+import os
+import socket
 import ssl
 import urllib.error
 import urllib.parse
@@ -39,13 +45,16 @@ class PostgresTransport:
     """
 
     _CHANNEL = "crealm"
+    _FREE_BYTES = 1_000_000  # A larger request gets more time: a second for _BYTES_A_SECOND bytes.
+    _BYTES_A_SECOND = 100_000
 
     def __init__(self, url: str, *, timeout: float = 30.0, claims: Optional[Dict[str, Any]] = None) -> None:
         try:
             import psycopg
         except ImportError as error:
             raise UsageError(
-                "Synchronisation with postgresql:// needs psycopg 3", hint='Install it: pip install "crealm[sync]"'
+                "Synchronisation with postgresql:// needs psycopg 3",
+                hint='Install it: pip install "crealm[sync]"',
             ) from error
         self._psycopg = psycopg
         self._url = url
@@ -59,12 +68,14 @@ class PostgresTransport:
             self._connection = self._psycopg.connect(
                 self._url, autocommit=True, connect_timeout=max(2, int(self._timeout)), prepare_threshold=1
             )
-            self._connection.execute(
-                "SELECT set_config('statement_timeout', %s, false)", (f"{int(self._timeout * 1000)}",)
-            )
+            self._set_timeout(self._connection, self._timeout)
             self._connection.execute(f"LISTEN {self._CHANNEL}")
             self._pid = self._connection.info.backend_pid
         return self._connection
+
+    @staticmethod
+    def _set_timeout(connection: Any, seconds: float) -> None:
+        connection.execute("SELECT set_config('statement_timeout', %s, false)", (f"{int(seconds * 1000)}",))
 
     def call(self, function: str, body: bytes) -> bytes:
         if function not in _FUNCTIONS:
@@ -72,6 +83,9 @@ class PostgresTransport:
         try:
             connection = self._open()
             statement = f"SELECT crealm.{function}(%b::json)::text"
+            is_long = len(body) > self._FREE_BYTES
+            if is_long:
+                self._set_timeout(connection, self._timeout + len(body) / self._BYTES_A_SECOND)
             if self._claims is None:
                 row = connection.execute(
                     statement, (self._psycopg.types.json.Json(body, dumps=_as_is),)
@@ -82,6 +96,8 @@ class PostgresTransport:
                     row = connection.execute(
                         statement, (self._psycopg.types.json.Json(body, dumps=_as_is),)
                     ).fetchone()
+            if is_long:
+                self._set_timeout(connection, self._timeout)
             if function == "push":
                 connection.execute(f"NOTIFY {self._CHANNEL}")
             reply: bytes = row[0].encode()
@@ -100,6 +116,17 @@ class PostgresTransport:
         except self._psycopg.Error:
             self._drop()
             return True  # The next exchange reports it.
+
+    def abort(self) -> None:
+        """Breaks the connection: a call that waits for the hub fails. The next call opens another one. Any thread."""
+        number = self.fileno()
+        if number < 0:
+            return
+        try:
+            with socket.socket(fileno=os.dup(number)) as line:
+                line.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # It was closed meanwhile.
 
     def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -140,7 +167,11 @@ class HTTPTransport:
     def call(self, function: str, body: bytes) -> bytes:
         if function not in _FUNCTIONS:
             raise SyncError(f"The hub has no function {function!r}")
-        headers = {"Content-Type": "application/json", "Content-Profile": "crealm", "Accept": "application/json"}
+        headers = {
+            "Content-Type": "application/json",
+            "Content-Profile": "crealm",
+            "Accept": "application/json",
+        }
         token = self._token() if callable(self._token) else self._token
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -166,6 +197,8 @@ class HTTPTransport:
 def transport_for(hub: Any, **options: Any) -> Transport:
     """The transport for postgresql:// and https:// addresses; another object is a transport itself."""
     if not isinstance(hub, str):
+        if not callable(getattr(hub, "call", None)):
+            raise UsageError(f"{hub!r} is no hub: it is an address, or an object with call()")
         made: Transport = hub
         return made
     scheme = hub.split(":", 1)[0]

@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any, Callable, Optional, Tuple
 
-from ..errors import SyncError, UsageError
+from ..errors import RuleBroken, SyncError, UsageError
 from ..observing import changes_descriptor, take_turn
 from .transports import Transport
 
@@ -22,11 +22,12 @@ class Worker:
     """Exchanges changes with a hub until stop(). The thread ends with the program.
 
     The thread sleeps until this file or another device commits, wake() is called, or `interval` seconds are over. After
-    an error of the hub it tries again, each time after a longer while, up to `interval` seconds. Other errors end it:
-    see `error`.
+    an error of the hub, also rows that break a rule of the file, it tries again, each time after a longer while, up to
+    `interval` seconds: see `last_error`. Other errors end it: see `error`.
     """
 
     _FIRST_PAUSE = 0.5  # Seconds after the first error.
+    _PATIENCE = 10.0  # Seconds that stop() waits for the hub.
 
     def __init__(
         self,
@@ -95,7 +96,9 @@ class Worker:
             )
             if self._rounds < wanted:
                 raise (
-                    self.error or self.last_error or UsageError("The thread that exchanges changes was stopped")
+                    self.error
+                    or self.last_error
+                    or UsageError("The thread that exchanges changes was stopped")
                 )
             assert self._outcome is not None
             return self._outcome
@@ -106,11 +109,18 @@ class Worker:
         return self._rounds + (2 if self._is_busy else 1)
 
     def stop(self) -> None:
-        """Ends the thread. An exchange in progress is finished."""
+        """Ends the thread. An exchange in progress is finished, unless the hub does not answer for 10 seconds: then the
+        next exchange repeats it."""
         self._stopping.set()
         self.wake()
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
+        if threading.current_thread() is self._thread:
+            return
+        self._thread.join(self._PATIENCE)
+        abort = getattr(self._transport, "abort", None)
+        while self._thread.is_alive():
+            if abort is not None:
+                abort()
+            self._thread.join(self._PATIENCE)
 
     def _run(self) -> None:
         db: Any = None
@@ -138,7 +148,7 @@ class Worker:
                 self._is_busy = True
             try:
                 outcome: "Outcome" = db.sync._exchange(self._transport)
-            except SyncError as error:
+            except (SyncError, RuleBroken) as error:
                 with self._settled:
                     self.last_error = error
                     self._failures += 1

@@ -3259,8 +3259,9 @@ extern "C" {
     ) -> bool;
 
     /// Begins to mark the changes of a file, in the commits that make them. All objects that the file has count as
-    /// changes that the hub may not know. The file stays synchronised until crealm_sync_disable(), in all programs
-    /// that write it with this library. What realm-core writes is found and compared with the hub.
+    /// changes that the hub may not know. A file that is synchronised already gets further classes. The file stays
+    /// synchronised until crealm_sync_disable(), in all programs that write it with this library. What realm-core writes
+    /// is found and compared with the hub.
     pub fn crealm_sync_enable(realm: *mut realm_t, options: *const c_char) -> bool;
 
     /// Ends synchronisation: removes the marks, also of changes that were not sent, and all that the file knows of
