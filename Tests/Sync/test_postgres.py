@@ -799,3 +799,31 @@ def test_numbers_of_transactions_that_a_crash_used_twice(bench, server):
     assert used <= last, "the crash used no number twice: the test shows nothing"
     bench.sync(a)
     assert people(a) == rows(bench) == [(1, "again", 1, None)]
+
+
+def test_init_brings_an_older_hub_up_to_date(bench):
+    first, second = bench.device("a"), bench.device("b")
+    with first.write():
+        first["Person"].create(id=1, name="Ann")
+    bench.settle(first, second)
+    assert "CREATE OR REPLACE FUNCTION" not in hub.init(bench.url, first)
+
+    # A hub of another version: other functions, a view without a column, another comment.
+    bench.sql("CREATE OR REPLACE FUNCTION crealm.listing(body json) RETURNS json LANGUAGE sql AS $$ SELECT '1'::json $$")
+    bench.sql("COMMENT ON SCHEMA crealm IS 'older'")
+    bench.sql("DROP VIEW crealm.present")
+    bench.sql("CREATE VIEW crealm.present AS SELECT 1 AS class")
+    bench.sql("GRANT USAGE ON SCHEMA crealm TO PUBLIC")
+    marks = bench.sql("SELECT class, key, xid::text, at FROM crealm.shadow ORDER BY 1, 2")
+    identity = bench.sql("SELECT crealm.identity()")
+    assert "CREATE OR REPLACE FUNCTION" in hub.init(bench.url, first)
+    assert bench.sql("SELECT class, key, xid::text, at FROM crealm.shadow ORDER BY 1, 2") == marks
+    assert bench.sql("SELECT crealm.identity()") == identity
+    is_granted = "SELECT relacl::text LIKE '%{=r/%' OR relacl::text LIKE '%,=r/%' FROM pg_class WHERE oid = "
+    assert bench.sql(is_granted + "'crealm.present'::regclass") == [(True,)]
+    assert "CREATE OR REPLACE FUNCTION" not in hub.init(bench.url, first)
+    with second.write():
+        second["Person"].create(id=2, name="Bob")
+    bench.sql("""UPDATE "Person" SET n = 7 WHERE id = 1""")
+    bench.settle(first, second)
+    assert [(row.id, row.name, row.n) for row in first["Person"].sort("id")] == [(1, "Ann", 7), (2, "Bob", 0)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
@@ -191,16 +193,19 @@ def init_sql(
     schema_name: str = "public",
     present: Sequence[str] = (),
     is_new: bool = True,
+    is_old: bool = False,
     role: Optional[str] = None,
 ) -> str:
     """The statements that make a hub for these classes.
 
     schema_name: where the tables of the classes are. present: the classes that the hub has already; their tables get
-    the columns that they lack. is_new: whether the hub itself is made, too. role: who else may use it.
+    the columns that they lack. is_new: whether the hub itself is made, too. is_old: whether it gets the functions of
+    this version. role: who else may use it.
     """
     parts: List[str] = []
-    if is_new:
-        parts.append(resources.files("crealm.sync").joinpath("hub.sql").read_text(encoding="utf-8"))
+    if is_new or is_old:
+        parts.append(_hub_sql() if is_new else _upgrade_sql())
+        parts.append(f"COMMENT ON SCHEMA crealm IS {literal(_version())};")
     for one in classes:
         table = f"{quoted(schema_name)}.{quoted(one.name)}"
         lines = []
@@ -303,6 +308,63 @@ def _foreign_key(one: HubClass, each: Column, classes: Sequence[HubClass], schem
     )
 
 
+def _hub_sql() -> str:
+    return resources.files("crealm.sync").joinpath("hub.sql").read_text(encoding="utf-8")
+
+
+def _version() -> str:
+    """The comment of the schema of a hub that has the functions of this version."""
+    return f"CRealm hub {hashlib.sha256(_hub_sql().encode()).hexdigest()[:16]}"
+
+
+def _upgrade_sql() -> str:
+    """The statements that give a hub the functions of this version. Tables, marks and grants stay."""
+    text = _hub_sql()
+    for kind in ("SCHEMA", "TABLE", "INDEX"):
+        text = re.sub(f"^CREATE {kind} ", f"CREATE {kind} IF NOT EXISTS ", text, flags=re.M)
+    text = re.sub("^CREATE FUNCTION ", "CREATE OR REPLACE FUNCTION ", text, flags=re.M)
+    text = re.sub(r"^CREATE VIEW (\S+)", r"DROP VIEW IF EXISTS \1;\nCREATE VIEW \1", text, flags=re.M)
+    text = re.sub(r"^CREATE POLICY (\S+) ON (\S+)", r"DROP POLICY IF EXISTS \1 ON \2;\n\g<0>", text, flags=re.M)
+    text = re.sub(r"^INSERT INTO crealm\.hub .*;$", "", text, flags=re.M)
+    return _DROP_FUNCTIONS + text + _GRANT_VIEWS
+
+
+# A function with other results cannot be replaced. Triggers and policies keep those that they use, whose form never
+# changes.
+_DROP_FUNCTIONS = """
+DO $$
+DECLARE
+    one regprocedure;
+BEGIN
+    FOR one IN SELECT p.oid::regprocedure FROM pg_proc p
+        WHERE p.pronamespace = 'crealm'::regnamespace AND p.prorettype <> 'trigger'::regtype
+    LOOP
+        BEGIN
+            EXECUTE 'DROP FUNCTION ' || one;
+        EXCEPTION WHEN dependent_objects_still_exist THEN
+            NULL;
+        END;
+    END LOOP;
+END
+$$;
+"""
+
+# Whoever may use the schema may read the view that was made again.
+_GRANT_VIEWS = """
+DO $$
+DECLARE
+    one text;
+BEGIN
+    FOR one IN SELECT DISTINCT CASE WHEN a.grantee = 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END
+        FROM pg_namespace n, aclexplode(n.nspacl) a WHERE n.nspname = 'crealm'
+    LOOP
+        EXECUTE 'GRANT SELECT ON crealm.class, crealm.property, crealm.present, crealm.shadow TO ' || one;
+    END LOOP;
+END
+$$;
+"""
+
+
 def _grants(classes: Sequence[HubClass], schema_name: str, role: str) -> str:
     name = quoted(role)
     tables = ", ".join(f"{quoted(schema_name)}.{quoted(one.name)}" for one in classes)
@@ -340,7 +402,7 @@ def init(
     role: Optional[str] = None,
 ) -> str:
     """Makes the hub in a database of PostgreSQL, in one transaction, and returns the statements. A hub that exists gets
-    the classes and properties that it lacks."""
+    the classes and properties that it lacks, and the functions of this version of the package."""
     with connect(url) as connection:
         sql = plan(connection, db, classes=classes, owners=owners, schema_name=schema_name, role=role)
         connection.execute(sql)
@@ -360,7 +422,11 @@ def plan(
     is_new = connection.execute("SELECT to_regclass('crealm.hub') IS NULL").fetchone()[0]
     present = [] if is_new else [row[0] for row in connection.execute("SELECT name FROM crealm.class").fetchall()]
     wanted = hub_classes(db.schema, classes, owners)
-    return init_sql(wanted, schema_name=schema_name, present=present, is_new=is_new, role=role)
+    comment = connection.execute(
+        "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = 'crealm'"
+    ).fetchone()
+    is_old = not is_new and comment[0] != _version()
+    return init_sql(wanted, schema_name=schema_name, present=present, is_new=is_new, is_old=is_old, role=role)
 
 
 def connect(url: str) -> Any:
