@@ -212,6 +212,7 @@ test-simulation: lib
 test-sync: lib
 	@Scripts/need.sh python3 pytest
 	@Scripts/sync-tools.sh
+	@swift build --quiet --product realm-swift-sync
 	@Tests/Sync/run.sh $(LIB) --long
 
 ##   make demo-sync                  two programs, a SQL client and a laptop that was offline share objects

@@ -27,6 +27,8 @@ let package = Package(
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
         .library(name: "RealmSwift", targets: ["RealmSwift"]),
+        // Apart, so that programs without a hub carry nothing of FoundationNetworking.
+        .library(name: "RealmSync", targets: ["RealmSync"]),
         // Apart, so that programs without Foundation carry nothing of it.
         .library(name: "CoreEngineFoundation", targets: ["CoreEngineFoundation"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
@@ -71,6 +73,10 @@ let package = Package(
         .target(
             name: "RealmSwift", dependencies: ["CoreEngine", "CoreEngineAsync", "CoreEngineFoundation"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // The way of RealmSwift to a hub behind an HTTPS gateway.
+        .target(
+            name: "RealmSync", dependencies: ["RealmSwift"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"],
             swiftSettings: [.swiftLanguageMode(.v6)]),
@@ -86,8 +92,15 @@ let package = Package(
         .executableTarget(
             name: "realm-swift-notes", dependencies: ["RealmSwift"], path: "examples/swift/notes",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // A file that many devices share, which Tests/Sync drives.
+        .executableTarget(
+            name: "realm-swift-sync", dependencies: ["RealmSwift", "RealmSync"], path: "examples/swift/sync",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "RealmSwiftTests", dependencies: ["RealmSwift", "realm-swift-chapters", "realm-swift-notes"],
+            name: "RealmSwiftTests",
+            dependencies: [
+                "RealmSwift", "RealmSync", "realm-swift-chapters", "realm-swift-notes", "realm-swift-sync",
+            ],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the library with a sanitizer and runs with it the tests of threads, notifications, asynchronous writes and
-# frozen realms, a Swift program whose Realms are closed by other threads, and RealmSwift's tests of misuse. Fails when
-# the sanitizer reports anything that tsan.supp does not list.
+# frozen realms, a Swift program whose Realms are closed by other threads, and RealmSwift's tests of misuse and of
+# synchronisation. Fails when the sanitizer reports anything that tsan.supp does not list.
 #
 #   Scripts/run-sanitizer.sh thread|address|none [CALLS [ROUNDS]]     calls on wrong threads (400000), realms closed by another thread (400)
 #
@@ -66,10 +66,10 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 swift_program closing "$folder" "$rounds"
 
-# RealmSwift: the tests of misuse, actors, notifications and collections, unoptimised.
+# RealmSwift: the tests of misuse, actors, notifications, collections and synchronisation, unoptimised.
 if [ "$sanitizer" != none ]; then
     log=$build/RealmSwift.log
-    if swift test --disable-xctest "${sanitize[@]}" --scratch-path "$scratch" --filter 'RealmSwiftTests\.(Misuse|Actor|Notification|Collection|Object)Tests' \
+    if swift test --disable-xctest "${sanitize[@]}" --scratch-path "$scratch" --filter 'RealmSwiftTests\.(Misuse|Actor|Notification|Collection|Object|Sync)Tests' \
         >"$log" 2>&1; then
         passed=$((passed + 1)) && echo "  ok    RealmSwift  $(grep -o 'Test run with.*' "$log")"
     else

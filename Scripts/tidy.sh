@@ -11,16 +11,16 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-# The two modules whose API has types of Foundation may import it.
+# The three modules whose API has types of Foundation may import it.
 found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' \
-    | grep -v -e "^$engine/Platform/" -e "^$engine/Basics/CLibrary/" -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
+    | grep -v -e "^$engine/Platform/" -e "^$engine/Basics/CLibrary/" -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/' -e '^Sources/RealmSync/')
 [ -z "$found" ] || complain "only Platform and Basics/CLibrary may import the C library" "$found"
 # WakeDescriptor is allowed: its pipes wake event loops and are not files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
-found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
-[ -z "$found" ] || complain "Foundation in CoreEngineFoundation and RealmSwift only" "$found"
+found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/' -e '^Sources/RealmSync/')
+[ -z "$found" ] || complain "Foundation in CoreEngineFoundation, RealmSwift and RealmSync only" "$found"
 found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync Sources/CoreEngineFoundation --include='*.swift' \
     | grep -v '^[^:]*/Basics/Misuse.swift:.*case .stop: fatalError')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"

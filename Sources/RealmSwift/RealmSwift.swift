@@ -26,7 +26,7 @@
 /// Confinement is decided only in `Realm/Confinement.swift`, and misuse only in `Misuse.swift`.
 ///
 /// It uses the package interface of the engine.
-/// May use: CoreEngineAsync, CoreEngineFoundation, Blobs, Grouping, Updates, Objects, ObjectStore, Scheduling,
+/// May use: CoreEngineAsync, CoreEngineFoundation, Sync, Blobs, Grouping, Updates, Objects, ObjectStore, Scheduling,
 /// Notifications, Rules, Language, Schema, Transactions, Tables, Elements, Basics.
 ///
 /// Folders:
@@ -37,6 +37,7 @@
 /// - `Realm` may use: Collections, Model, Notifications, RealmSwift, Schema, Values.
 /// - `RealmSwift` may use: nothing.
 /// - `Schema` may use: Collections, Model, Realm, RealmSwift, Values.
+/// - `Sync` may use: Model, Query, Realm, RealmSwift.
 /// - `Values` may use: Collections, Model, Query, Realm, RealmSwift, Schema.
 internal import CoreEngine
 

@@ -284,4 +284,102 @@ private func merged(_ base: [Int], _ mine: [Int], _ hub: [Int]) -> [Int] {
         #expect(HybridClock.next(after: now + (1 << 40)) == now + (1 << 40) + 1)
         #expect(HybridClock.now(offset: 3_600_000) > now)
     }
+
+    // MARK: Conditions of subsets
+
+    private static let strange = Schema([
+        ObjectSchema(
+            "Odd", primaryKey: "id",
+            properties: [
+                Property("id", .int, primary: true), Property("sort", .string), Property("contains", .string),
+                Property("a b-c.d\\e", .string), Property("é", .string), Property("true", .bool),
+                Property("d", .double),
+                Property("f", .float), Property("t", .date), Property("u", .uuid), Property("o", .objectId),
+                Property("dec", .decimal), Property("stored", .int, publicName: "shown"), Property("$K0", .int),
+                Property("O7", .int), Property("not", .int),
+            ])
+    ])
+
+    /// The JSON of a condition whose arguments became constants.
+    private func json(_ realm: Realm, _ text: String, _ values: [RealmValue]) throws -> JSONValue {
+        let bytes = try realm.inside { () throws(RealmError) in
+            let stored = try realm.subsetText(text, values, of: "Odd")
+            guard let table = try realm.reading().group.table(named: Format.classPrefix + "Odd") else {
+                throw RealmError(.noSuchTable, "Odd")
+            }
+            return try SubsetCondition.json(stored, table)
+        }
+        return try bytes.withBytes { (bytes) throws(RealmError) in try JSONValue.parse(bytes) }
+    }
+
+    private func oddRealm() throws -> (Realm, TemporaryFolder) {
+        let folder = try TemporaryFolder()
+        return (
+            try Realm(RealmConfiguration(path: folder.file(), schema: Self.strange, schemaVersion: 1)), folder
+        )
+    }
+
+    @Test func argumentsOfConditionsBecomeConstants() throws {
+        let (realm, folder) = try oddRealm()
+        defer { withExtendedLifetime(folder) {} }
+        for name in ["sort", "contains", "a b-c.d\\e", "é"] {
+            for text in ["", "x", "it's \"so\"", "a\\nb\\", "\n\t\u{1}", "Größe 🐟", "B64\"AA\"", "') OR (true"] {
+                let found = try json(realm, "$K0 == $1", [.string(name), .string(text)])
+                let parts = try #require(found.elements)
+                #expect(parts.map(\.text) == ["==", name, text])
+            }
+        }
+        for name in ["$K0", "O7", "not", "stored"] {
+            let found = try json(realm, "$K0 > $1", [.string(name), .int(.min)])
+            #expect(found.elements?.map(\.text) == [">", name, "-9223372036854775808"])
+        }
+        #expect(try json(realm, "shown != 3", []).elements?.map(\.text) == ["!=", "stored", "3"])
+        let yes = try json(realm, "$K0 == $1", [.string("true"), .bool(true)]).elements
+        #expect(yes?[1].text == "true" && yes?[2].flag == true)
+        let many = try json(realm, "id IN $0", [.list([.int(1), .int(2)])]).elements
+        #expect(many?[2].elements?.map(\.text) == ["1", "2"])
+        let between = try json(realm, "id BETWEEN {$0, $1} AND NOT (d < $2 OR t == NULL)", [1, 2, .double(0.1)])
+        #expect(
+            String(decoding: between.json, as: UTF8.self)
+                == #"["and",["and",[">=","id","1"],["<=","id","2"]],["not",["or",["<","d","0.10000000000000001"],["==","t",null]]]]"#
+        )
+    }
+
+    @Test func numbersAndTimesBecomeConstants() throws {
+        let (realm, folder) = try oddRealm()
+        defer { withExtendedLifetime(folder) {} }
+        func constant(_ name: String, _ value: RealmValue) throws -> String? {
+            try json(realm, "$K0 == $1", [.string(name), value]).elements?[2].text
+        }
+        for number in [1e300, 3, -0.5, 5e-200, 1.0 / 3] {
+            #expect(try constant("d", .double(number)).flatMap { Double($0) } == number)
+        }
+        #expect(try constant("f", .float(0.1)).flatMap { Float($0) } == 0.1)
+        for (seconds, nanoseconds) in [(-1, -500_000_000), (0, 1000), (1 << 33, 0)] as [(Int64, Int32)] {
+            let time = Timestamp(seconds: seconds, nanoseconds: nanoseconds)
+            #expect(try constant("t", .date(time)) == time.wireText)
+        }
+        let id = AutomaticValues.objectId(), uuid = AutomaticValues.uuid()
+        #expect(try constant("o", .objectId(id)) == "\\x\(id)")
+        #expect(try constant("u", .uuid(uuid)) == "\(uuid)")
+    }
+
+    @Test func conditionsThatSQLCannotExpressAreRefused() throws {
+        let (realm, folder) = try oddRealm()
+        defer { withExtendedLifetime(folder) {} }
+        let refused: [(String, [RealmValue])] = [
+            ("d == $0", [.double(.nan)]), ("d == $0", [.double(.infinity)]), ("id == $0", [.string("x")]),
+            ("id == $0", []), ("id == $0", [.list([.int(1)])]), ("$K0 == 1", [.int(3)]),
+            ("$K0 == 1", [.string("id.d")]),
+            ("sort == $0", [.string("a\0b")]), ("sort ==[c] $0", [.string("a")]), ("sort ==[u] 'a'", []),
+            ("sort LIKE $0", [.string("a")]),
+            ("id == 1 SORT(id ASC)", []), ("id == $0", [.link(TableKey(0), ObjKey(1))]), ("id > $0", [.null]),
+            ("sort == $0", [.data([1])]), ("ANY sort == 'x'", []), ("id == d", []), ("@links.@count > 0", []),
+            (String(repeating: "NOT (", count: 60) + "id == 1" + String(repeating: ")", count: 60), []),
+        ]
+        for (text, values) in refused {
+            #expect(throws: RealmError.self, "\(text)") { try json(realm, text, values) }
+        }
+        _ = try json(realm, "id == 1", [])
+    }
 }

@@ -16,8 +16,8 @@ else
 fi
 if [ "${2:-}" = --long ]; then
     # Skipped tests are no error: pytest then ends with 5.
-    $python -m pytest -q -p no:cacheprovider Tests/Sync/test_postgres.py Tests/Sync/test_types.py Tests/Sync/test_subsets.py Tests/Sync/test_hardness.py || [ $? = 5 ]
+    $python -m pytest -q -rs -p no:cacheprovider Tests/Sync/test_postgres.py Tests/Sync/test_types.py Tests/Sync/test_subsets.py Tests/Sync/test_hardness.py Tests/Sync/test_swift.py || [ $? = 5 ]
 else
-    $python -m pytest -q -p no:cacheprovider Tests/Sync/test_postgres.py Tests/Sync/test_subsets.py Tests/Sync/test_hardness.py -k "made_again or marks_of_rows or reach or refused_change or merged or lost or restored_elsewhere or subset or links or (query and 0)" || [ $? = 5 ]
+    $python -m pytest -q -rs -p no:cacheprovider Tests/Sync/test_postgres.py Tests/Sync/test_subsets.py Tests/Sync/test_hardness.py Tests/Sync/test_swift.py -k "made_again or marks_of_rows or reach or refused_change or merged or lost or restored_elsewhere or subset or links or (query and 0) or share_objects or answers" || [ $? = 5 ]
 fi
 $python Tests/Sync/kills.py --seconds "$seconds" --devices "$devices"

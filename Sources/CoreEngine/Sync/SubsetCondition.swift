@@ -11,17 +11,23 @@ struct SubsetCondition {
     /// - Throws: 3015 and 3009 for a text that is no query; 2007 for one that has no form in SQL with the same meaning.
     static func json(_ text: String, _ table: Table) throws(RealmError) -> [UInt8] {
         let query = try QueryParser.parse(text)
-        guard query.orderings.isEmpty, query.grouping == nil, query.depth < 50 else {
-            throw refused("without SORT, LIMIT, DISTINCT and GROUP BY, and less than 50 levels deep")
-        }
+        try test(query)
         var out = JSONText()
         try SubsetCondition(table: table).write(query.predicate, &out)
         return out.bytes
     }
 
-    private static func refused(_ what: String) -> RealmError {
+    static func test(_ query: QuerySyntax) throws(RealmError) {
+        guard query.orderings.isEmpty, query.grouping == nil, query.depth < 50 else {
+            throw refused("without SORT, LIMIT, DISTINCT and GROUP BY, and less than 50 levels deep")
+        }
+    }
+
+    static func refused(_ what: String) -> RealmError {
         RealmError(.illegalOperation, "The condition of a subset must be \(what)")
     }
+
+    static var foldingRefused: RealmError { refused("without [c], because PostgreSQL folds other letters") }
 
     private func write(_ predicate: PredicateSyntax, _ out: inout JSONText) throws(RealmError) {
         out.open("[")
@@ -34,7 +40,7 @@ struct SubsetCondition {
             out.text("not")
             try write(part, &out)
         case .compare(let sign, let folding, let left, let right):
-            guard folding.isEmpty else { throw Self.refused("without [c], because PostgreSQL folds other letters") }
+            guard folding.isEmpty else { throw Self.foldingRefused }
             try compare(sign, left, right, &out)
         case .between(let value, let bounds, nil) where bounds.count == 2:
             out.text("and")
@@ -108,6 +114,11 @@ struct SubsetCondition {
         case (.string(let bytes), .string):
             guard !bytes.contains(0) else { throw Self.refused("without zero bytes") }
             out.text(String(decoding: bytes, as: UTF8.self))
+        case (.base64(let encoded), .string):
+            guard let bytes = Base64.decode(encoded), !bytes.contains(0),
+                let text = String(validating: bytes, as: UTF8.self)
+            else { throw Self.refused("with texts of UTF-8, without zero bytes") }
+            out.text(text)
         case (.timestamp(let text), .timestamp): out.text(try Binder.timestamp(text).wireText)
         case (.uuid(let digits), .uuid): out.text(digits)
         case (.objectId(let digits), .objectId): out.text("\\x" + digits)

@@ -1,48 +1,112 @@
+/// The state of synchronisation of a file.
+package struct SyncStatus {
+    package struct OfClass {
+        package let name: Name
+
+        /// The number of objects with unsent changes.
+        package let pending: Int
+
+        /// Whether the next exchange compares all objects with the hub.
+        package let mustCompare: Bool
+
+        /// The condition of the objects that the file has; empty: all.
+        package let subset: String
+    }
+
+    /// A change that the hub did not take.
+    package struct Refused {
+        /// Milliseconds since 1970.
+        package let time: Int64
+        package let className: String
+
+        /// The primary key, and what was sent, as JSON.
+        package let key: String
+        package let change: String
+        package let reason: String
+    }
+
+    package let device, hub, cursor: String
+
+    /// The number of the last batch that the hub has acknowledged.
+    package let batch: Int64
+    package let clock: Int64
+
+    /// Bytes of the batch that the hub has not acknowledged.
+    package let inflight: Int
+    package let classes: [OfClass]
+    package let refused: [Refused]
+
+    /// The number of objects with unsent changes.
+    package var pending: Int { classes.reduce(0) { $0 + $1.pending } }
+}
+
 extension Realm {
-    /// The state of synchronisation as a JSON object; `{"enabled":false}` for a file that is not synchronised.
+    /// The state of synchronisation; nil for a file that is not synchronised.
     ///
     /// - Throws: 2001 for a state that a newer version wrote, 1021 for a damaged file.
-    package func syncStatusJSON() throws(RealmError) -> String {
-        var out = JSONText()
-        guard let tables = try MarkTables(try reading().group) else { return "{\"enabled\":false}" }
-        out.open("{")
-        out.field("enabled") { $0.bool(true) }
-        for (name, field) in [("device", MarkTables.Text.device), ("hub", .hub), ("cursor", .cursor)] {
-            let text = try tables.text(field)
-            out.field(name) { $0.text(text) }
-        }
-        let batch = try tables.integer(.batch), clock = try tables.integer(.clock)
-        out.field("batch") { $0.number(batch) }
-        out.field("clock") { $0.number(clock) }
-        let inflight = try tables.inflight()
-        out.field("inflight") { $0.number(inflight.map { $0.body.count } ?? 0) }
-        var pending = 0, classes: [(name: Name, pending: Int, compare: Bool, subset: String)] = []
+    package func syncStatus() throws(RealmError) -> SyncStatus? {
+        guard let tables = try MarkTables(try reading().group) else { return nil }
+        var classes: [SyncStatus.OfClass] = []
         for one in try tables.all() {
-            let count = try one.pending.count()
-            pending += count
             let isStale = one.kept != one.table.storedContentVersion
             classes.append(
-                (one.table.className ?? one.table.name, count, one.comparison != .none || isStale, one.subset))
+                SyncStatus.OfClass(
+                    name: one.table.className ?? one.table.name, pending: try one.pending.count(),
+                    mustCompare: one.comparison != .none || isStale, subset: one.subset))
         }
-        out.field("pending") { $0.number(pending) }
+        return SyncStatus(
+            device: try tables.text(.device), hub: try tables.text(.hub), cursor: try tables.text(.cursor),
+            batch: try tables.integer(.batch), clock: try tables.integer(.clock),
+            inflight: try tables.inflight().map { $0.body.count } ?? 0, classes: classes,
+            refused: try tables.refused().map { one in
+                SyncStatus.Refused(
+                    time: one.time >> HybridClock.counterBits, className: one.className, key: one.primaryKey,
+                    change: one.change, reason: one.reason)
+            })
+    }
+
+    /// The number of objects with unsent changes; 0 for a file that is not synchronised.
+    ///
+    /// - Throws: as `syncStatus`.
+    package func unsentCount() throws(RealmError) -> Int {
+        guard let tables = try MarkTables(try reading().group) else { return 0 }
+        var count = 0
+        for one in try tables.all() { count += try one.pending.count() }
+        return count
+    }
+
+    /// The state of synchronisation as a JSON object; `{"enabled":false}` for a file that is not synchronised.
+    ///
+    /// - Throws: as `syncStatus`.
+    package func syncStatusJSON() throws(RealmError) -> String {
+        guard let status = try syncStatus() else { return "{\"enabled\":false}" }
+        var out = JSONText()
+        out.open("{")
+        out.field("enabled") { $0.bool(true) }
+        out.field("device") { $0.text(status.device) }
+        out.field("hub") { $0.text(status.hub) }
+        out.field("cursor") { $0.text(status.cursor) }
+        out.field("batch") { $0.number(status.batch) }
+        out.field("clock") { $0.number(status.clock) }
+        out.field("inflight") { $0.number(status.inflight) }
+        out.field("pending") { $0.number(status.pending) }
         out.name("classes".utf8)
         out.open("{")
-        for one in classes {
+        for one in status.classes {
             out.name(Array(one.name.text.utf8))
             out.object { object in
                 object.field("pending") { $0.number(one.pending) }
-                object.field("compare") { $0.bool(one.compare) }
+                object.field("compare") { $0.bool(one.mustCompare) }
                 if !one.subset.isEmpty { object.field("subset") { $0.text(one.subset) } }
             }
         }
         out.close("}")
-        let refused = try tables.refused()
         out.field("refused") { field in
-            field.array(refused) { out, one in
+            field.array(status.refused) { out, one in
                 out.object { object in
-                    object.field("time") { $0.number(one.time >> HybridClock.counterBits) }
+                    object.field("time") { $0.number(one.time) }
                     object.field("class") { $0.text(one.className) }
-                    object.field("key") { $0.text(one.primaryKey) }
+                    object.field("key") { $0.text(one.key) }
                     object.field("reason") { $0.text(one.reason) }
                     object.field("change") { $0.text(one.change) }
                 }

@@ -26,6 +26,11 @@ struct BuiltCondition: RowCondition {
     }
 
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet { try rows.found.filtered(syntax) }
+
+    /// Returns the condition of a subset, as the file stores it.
+    func stored(_ realm: EngineRealm, _ className: Name) throws(EngineError) -> String {
+        try realm.subsetText(syntax, of: className)
+    }
 }
 
 /// A part of the engine's tree, and the depth of its operators.

@@ -31,6 +31,11 @@ public struct FormatString {
     func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet {
         try rows.found.filtered(text, values: arguments, reachingFurther: true)
     }
+
+    /// Returns the condition of a subset, as the file stores it.
+    func stored(_ realm: EngineRealm, _ className: Name) throws(EngineError) -> String {
+        try realm.subsetText(text, arguments, of: className)
+    }
 }
 
 /// The translation of a format in one pass.

@@ -324,7 +324,7 @@ extension Map {
 }
 
 extension BuiltCondition {
-    fileprivate init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
+    init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
         let query = isIncluded(Query<Element>._constructForTesting())
         self.init(query.node)
         query.node.verifyAggregates(Element._rlmShape.target.map { ClassInfo.of($0) })

@@ -13,6 +13,8 @@ extension Realm {
             case incompatibleSession = 15, unsupportedFileFormatVersion = 16, multipleSyncAgents = 17,
                 subscriptionFailed = 18
             case fileOperationFailed = 19, invalidDatabase = 20, incompatibleHistories = 21, noSubscriptionForWrite = 22
+            /// A hub reported an error, or its reply is not valid. Not a code of Realm: the number is that of the C API.
+            case syncFailed = 9007
         }
 
         public let code: Code
@@ -72,6 +74,7 @@ extension Realm {
             case .formatUpgradeRequired: .fileFormatUpgradeRequired
             case .deleteOpenedRealm: .alreadyOpen
             case .schemaMismatch: .schemaMismatch
+            case .syncFailed: .syncFailed
             default: .fail
             }
         }
@@ -98,6 +101,7 @@ extension Realm.Error {
     public static var fileOperationFailed: Code { .fileOperationFailed }
     public static var invalidDatabase: Code { .invalidDatabase }
     public static var incompatibleHistories: Code { .incompatibleHistories }
+    public static var syncFailed: Code { .syncFailed }
 }
 
 /// Matches errors by their code: `catch Realm.Error.fileNotFound`.
