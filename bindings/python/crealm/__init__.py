@@ -46,6 +46,7 @@ The modules:
     sql          statements of SQL
     schema       declares classes without models
     migration    changes files to a new schema
+    planning     tells what a new schema would change
     observing    calls functions after changes
     changes      the change objects that these functions get
     examining    reads facts about a file without opening it
@@ -110,6 +111,7 @@ from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .observing import Changes, Observation
 from .opening import memory as memory, open as open
+from .planning import MigrationPlan, PlannedChange, SuspectedRename, plan
 from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, restore, salvage
 from .results import Results
 from .rules import BrokenRule, Savepoint
@@ -177,6 +179,7 @@ __all__ = [
     "LockedError",
     "LostClass",
     "Migration",
+    "MigrationPlan",
     "MigrationRequired",
     "Model",
     "Move",
@@ -195,6 +198,7 @@ __all__ = [
     "Path",
     "PermissionDenied",
     "PinnedVersion",
+    "PlannedChange",
     "Prop",
     "QueryError",
     "RawTimestamp",
@@ -210,6 +214,7 @@ __all__ = [
     "SetView",
     "Slot",
     "Space",
+    "SuspectedRename",
     "SyncError",
     "Table",
     "TimedOut",
@@ -228,6 +233,7 @@ __all__ = [
     "file_info",
     "library_version",
     "memory",
+    "plan",
     "recover_deleted",
     "restore",
     "salvage",

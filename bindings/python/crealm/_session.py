@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import weakref
 from functools import partial
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Set, Tuple, Type, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Sequence, Set, Tuple, Type, Union
 
 from . import _marshal as c
 from ._handle import Handle, Owner
@@ -266,6 +266,10 @@ class Session:
             raise DataError(f"The primary key of {bound.name} is a tuple of {', '.join(columns)}")
         handle = self._find_by(bound, dict(zip(columns, key)))
         return None if handle is None else bound.only(self._object_of(handle, bound))
+
+    def _write_workbook(self, path: Any, tables: Sequence[Any]) -> Dict[str, int]:
+        """Writes a workbook of Excel with a sheet for each of these tables, results or windows."""
+        raise NotImplementedError
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))

@@ -13,7 +13,7 @@ from typing import Any, Iterable, List
 from uuid import UUID
 
 from .errors import UsageError
-from .values import ObjectId
+from .values import Float32, ObjectId
 
 ROWS, COLUMNS = 10, 48  # The limits of an HTML table.
 _ELEMENTS = 5  # The elements of a collection that a cell shows.
@@ -50,9 +50,10 @@ def told(value: Any, width: int = 60) -> str:
 
 
 def table(caption: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], missing: int = 0) -> str:
-    """An HTML table. Markup in texts is escaped."""
-    lines = [f"<table><caption>{_cell(caption)}</caption>", _row("th", columns[:COLUMNS], len(columns) > COLUMNS)]
-    lines += [_row("td", [_plain(value) for value in row[:COLUMNS]], len(columns) > COLUMNS) for row in rows]
+    """An HTML table. Markup in texts is escaped. Its last column says how many columns it leaves out."""
+    hidden = len(columns) - COLUMNS
+    lines = [f"<table><caption>{_cell(caption)}</caption>", _row("th", columns[:COLUMNS], f"… {hidden:,} more" if hidden > 0 else "")]
+    lines += [_row("td", [plain(value) for value in row[:COLUMNS]], "…" if hidden > 0 else "") for row in rows]
     if missing:
         lines.append(f'<tr><td colspan="{min(len(columns), COLUMNS + 1)}">… {missing:,} more</td></tr>')
     return "\n".join([*lines, "</table>"])
@@ -63,12 +64,22 @@ def text(value: Any) -> str:
     return f"<pre>{_cell(repr(value))}</pre>"
 
 
-def _row(tag: str, cells: Iterable[str], has_more: bool) -> str:
-    shown: List[str] = [f"<{tag}>{_cell(cell)}</{tag}>" for cell in cells]
-    return f"<tr>{''.join(shown)}{f'<{tag}>…</{tag}>' if has_more else ''}</tr>"
+def counted(count: int, what: str) -> str:
+    """A number of things: `1 value`, `1,203 values`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _plain(value: Any) -> str:
+def values(found: Sequence[Any], missing: int) -> str:
+    """An HTML table of values in one column. missing: how many more there are."""
+    return table(counted(len(found) + missing, "value"), ["value"], [[value] for value in found], missing)
+
+
+def _row(tag: str, cells: Iterable[str], more: str) -> str:
+    shown: List[str] = [f"<{tag}>{_cell(cell)}</{tag}>" for cell in (*cells, *([more] if more else []))]
+    return f"<tr>{''.join(shown)}</tr>"
+
+
+def plain(value: Any) -> str:
     """The content of a cell: texts without quotes; empty for None."""
     if value is None:
         return ""
@@ -86,6 +97,8 @@ def _read(value: Any) -> str:
         return str(value.name)
     if isinstance(value, (Decimal, UUID, ObjectId)):
         return str(value)
+    if isinstance(value, Float32):
+        return value.shortest()
     if isinstance(value, datetime):
         text = value.isoformat(" ")
         rest = getattr(value, "nanosecond", 0)
@@ -109,9 +122,9 @@ def _elements(values: Any) -> str:
     count = len(values)
     if isinstance(values, Mapping):
         pairs = islice(values.items(), _ELEMENTS)
-        shown = [f"{cut(str(key), 20)}: {cut(_plain(element), 30)}" for key, element in pairs]
+        shown = [f"{cut(str(key), 20)}: {cut(plain(element), 30)}" for key, element in pairs]
     else:
-        shown = [cut(_plain(element), 30) or "–" for element in islice(iter(values), _ELEMENTS)]
+        shown = [cut(plain(element), 30) or "–" for element in islice(iter(values), _ELEMENTS)]
     more = [f"… {count:,} in all"] if count > len(shown) else []
     return cut(", ".join(shown), 60 - len(more) * 20) + (f", {more[0]}" if more else "") if count else "empty"
 

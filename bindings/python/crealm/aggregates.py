@@ -41,6 +41,7 @@ from . import _marshal as c
 from ._handle import Handle
 from ._query import Query, alone, escaped, moved, positioned, stored_path
 from ._session import Session
+from ._shown import ROWS, counted, table
 from .columns import column_name
 from .errors import DataError, NotSupportedError, UsageError
 from .schema import BoundClass
@@ -164,6 +165,12 @@ class Groups(List[Dict[str, Any]]):
         import polars
 
         return polars.DataFrame(list(self))
+
+    def _repr_html_(self) -> str:
+        """A table of the first groups, for Jupyter."""
+        names = list(self[0]) if self else []
+        rows = [[group.get(name) for name in names] for group in self[:ROWS]]
+        return table(counted(len(self), "group"), names, rows, len(self) - len(rows))
 
 
 class Grouping:

@@ -37,7 +37,7 @@ from ._handle import Handle, resolved
 from ._library import lib
 from ._sequences import Cut, position_in
 from ._session import LiveList, Session
-from ._shown import ROWS, table, text
+from ._shown import counted, ROWS, table, text
 from ._store import (
     SIMPLE,
     Plan,
@@ -719,7 +719,7 @@ class Dictionary(View, MutableMapping[str, T]):
         try:
             count = len(self)
             pairs = [self._pair(index) for index in range(min(count, ROWS))]
-            return table(f"{count:,} values", ["key", "value"], pairs, count - len(pairs))
+            return table(counted(count, "value"), ["key", "value"], pairs, count - len(pairs))
         except Error:
             return text(self)
 

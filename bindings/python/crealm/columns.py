@@ -43,7 +43,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 
 from . import _arrow, _frames
 from ._handle import Handle
-from ._shown import COLUMNS, ROWS, table, text
+from ._shown import COLUMNS, ROWS, counted, table, text, values
 from .errors import DataError, Error, LimitExceeded, NotSupportedError, QueryError
 from .expressions import Path
 from .kinds import Kind
@@ -210,6 +210,11 @@ class Column(Sequence[Any]):
     def __repr__(self) -> str:
         return f"<Column of {len(self)} values>"
 
+    def _repr_html_(self) -> str:
+        """A table of the first values, for Jupyter."""
+        shown = self._all()[:ROWS]
+        return values(shown, len(self) - len(shown))
+
 
 class _Objects(Column):
     """A column of objects of Python."""
@@ -273,6 +278,13 @@ class Columnar:
     def to_polars(self, *columns: Any, timestamps: Optional[str] = None) -> "polars.DataFrame":
         """A DataFrame of polars. timestamps: as for to_pandas(); "object" means texts."""
         return _frames.polars_frame(self, [column_name(column) for column in columns], timestamps)
+
+    def to_xlsx(self, path: Any) -> Dict[str, int]:
+        """Writes the objects into a new workbook of Excel: see Database.to_xlsx(). DataError for values that are no
+        objects."""
+        results = self._results()
+        found: Dict[str, int] = results._db._write_workbook(path, [results])
+        return found
 
     def column(self, name: Any, *, timestamps: Optional[str] = None) -> Column:
         """The values of one column. NotSupportedError for collections and embedded objects, LimitExceeded for
@@ -360,8 +372,12 @@ class Selection:
             handle = self._rows._rows_handle()
             shapes = _arrow.shapes(handle, self._columns)
             names = list(self._columns or (shape.name for shape in shapes))
-            columns = [_arrow.read(handle, name, shape, ROWS) for name, shape in zip(names[:COLUMNS], shapes)]
+            columns = []
+            for name, shape in zip(names[:COLUMNS], shapes):
+                kind, column = self._rows._kind_of(name), _arrow.read(handle, name, shape, ROWS)
+                columns.append(column if kind is None else [None if value is None else kind.read(value) for value in column])
             count = len(self._rows)  # type: ignore[arg-type]
-            return table(f"{count:,} rows, {len(names)} columns", names, list(zip(*columns)), max(count - ROWS, 0))
+            caption = f"{counted(count, 'row')}, {counted(len(names), 'column')}"
+            return table(caption, names, list(zip(*columns)), max(count - ROWS, 0))
         except Error:
             return text(self)

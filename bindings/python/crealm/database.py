@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import operator
 import os
 import threading
@@ -30,7 +31,7 @@ from typing import (
     overload,
 )
 
-from . import _batches, _inferred, _intake, _library, _marshal as c, rules as _rules, sql as _sql
+from . import _batches, _inferred, _intake, _library, _marshal as c, _xlsx, rules as _rules, sql as _sql
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
@@ -223,6 +224,49 @@ class Database(Session):
             return _sql.run(self, frozen, query, parameters, engine, running, self._newest_version)
         finally:
             del self._statements[id(running)]
+
+    def to_xlsx(self, path: Any, classes: Optional[Iterable[Any]] = None) -> Dict[str, int]:
+        """Writes the objects into a new workbook of Excel, one sheet for each class, row by row. Needs
+        `pip install 'crealm[xlsx]'`; without it NotSupportedError. FileExists if the path exists; after an error there
+        is no new file.
+
+        classes: names or models; without them all classes. Embedded objects are in the rows of their owners.
+
+        Numbers, booleans and times, in UTC, are cells of these types, links primary keys, collections JSON. A text is a
+        text also if it begins with "=". Where Excel would change a value, such as an integer beyond 2^53, the cell has
+        a text and a note. `crealm import` makes the same objects of the file again.
+
+        Returns what Excel cannot hold, and how often: {} if nothing was lost."""
+        tables = [self[one] for one in (self.classes if classes is None else classes)]
+        return self._write_workbook(path, [table for table in tables if classes is not None or not table.schema.embedded])
+
+    def _write_workbook(self, path: Any, tables: Sequence[Any]) -> Dict[str, int]:
+        parts: List[_xlsx.Part] = []
+        for rows in tables:
+            bound = rows._row_class()
+            if bound is None:
+                raise DataError("Values that are no objects have no sheet", hint="list(results) has the values.")
+            if bound.schema.embedded:
+                raise DataError(f"Objects of {bound.name} are in the rows of their owners: they have no sheet")
+            parts.append(_xlsx.Part(bound, rows, len(rows)))
+        names, waiting = [], [part.bound.in_file.name for part in parts]
+        while waiting:
+            name = waiting.pop(0)
+            if name not in names:
+                names.append(name)
+                waiting += [prop.type for prop in self._named(name).schema.properties.values() if prop.is_link]
+        declared = {name: self._with_rules(name) for name in sorted(names)}
+        return dict(_xlsx.write_workbook(os.path.abspath(os.fsdecode(path)), parts, declared, self.schema_version))
+
+    def _with_rules(self, name: str) -> ClassSchema:
+        """The declaration of a class with its rules; without them if they cannot be read."""
+        declared = copy.copy(self._named(name).schema)
+        try:
+            rules = self.rules(name)
+            declared.rules = rules if any(rules.values()) else {}
+        except Error:
+            pass
+        return declared
 
     def _newest_version(self) -> Optional[int]:
         """The number of the newest version of the file; None if the file cannot be opened once more."""

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar, Union
 
@@ -110,7 +111,8 @@ class Check(NamedTuple):
     # For the newest version: "sound", "faulty", or "unreadable": encrypted with another key, or no key was given.
     result: str
     info: FileInfo
-    versions: Tuple[CheckedVersion, ...]  # The newest first, then those of the slots of the header.
+    # The newest first, then those of the slots of the header. None is the newest if that one cannot be read.
+    versions: Tuple[CheckedVersion, ...]
     faults: Faults  # Each with the slot whose version has it.
     report: str  # A text for people.
     json: str  # JSON for programs.
@@ -172,16 +174,29 @@ def check(
 
 def _made_check(found: _CheckInfo) -> Check:
     versions = [found.versions[i] for i in range(found.num_versions)]
+    info = made_info(found.info.contents)
+    # Where the newest version cannot be read, the library marks the first one that can be.
+    newest = info.newest.version
     return Check(
         result=_RESULTS[found.result],
-        info=made_info(found.info.contents),
+        info=info,
         versions=tuple(
-            CheckedVersion(v.version, None if v.slot < 0 else v.slot, v.is_newest, _VERSION_STATES[v.state], v.num_faults)
+            CheckedVersion(
+                v.version, None if v.slot < 0 else v.slot, v.is_newest and v.version == newest, _VERSION_STATES[v.state], v.num_faults)
             for v in versions),
         faults=Faults((_made_fault(found.faults[i]) for i in range(found.num_faults)), found.total_faults),
         report=_text(found.report) or "",
-        json=_text(found.json) or "",
+        json=_json(_text(found.json) or "", newest),
     )
+
+
+def _json(text: str, newest: Optional[int]) -> str:
+    """The JSON of a check, in which an older version is not marked as the newest one."""
+    told = json.loads(text) if newest is None and text else {}
+    marked = [version for version in told.get("versions", ()) if version.get("newest")]
+    for version in marked:
+        version["newest"] = False
+    return json.dumps(told, ensure_ascii=False) if marked else text
 
 
 def _made_fault(found: _FileFaultInfo) -> Fault:

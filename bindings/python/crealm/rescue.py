@@ -70,6 +70,8 @@ class Salvage(NamedTuple):
         yield f"{total:,} objects of {classes}" + (", nothing lost" if self.whole else "")
         if self.faults:
             yield f"{self.faults:,} faults, {self.contradictions:,} of them values that contradict each other: `crealm check` names them"
+        elif self.faults is None and not self.whole:
+            yield "the newest version could not be checked, and may have more faults: `crealm check` tells why"
         for root in self.roots:
             if root["reason"]:
                 yield f"damaged: the {root['origin']} version, at byte {root['top']}: {root['reason']}"

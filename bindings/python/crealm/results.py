@@ -39,7 +39,7 @@ from ._query import (
 )
 from ._sequences import Cut, position_in
 from ._session import Session
-from ._shown import COLUMNS, ROWS, refuse_frame, table, text
+from ._shown import COLUMNS, ROWS, refuse_frame, table, text, values
 from ._store import check_limit, located
 from .aggregates import Aggregate, Grouping
 from .columns import Columnar, column_name
@@ -428,7 +428,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             rows: ListOf[Any] = [self._at(first + place) for place in range(min(count, ROWS))]
             bound = self._row_class()
             if bound is None:
-                return table(f"{count:,} values", ["value"], [[row] for row in rows], count - len(rows))
+                return values(rows, count - len(rows))
             names = list(bound.properties)
             cells = [["deleted"] if row is None else _cells(row, names[:COLUMNS]) for row in rows]
             return table(f"{bound.name}: {count:,}", names, cells, count - len(rows))

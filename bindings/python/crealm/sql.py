@@ -30,7 +30,7 @@ from uuid import UUID
 
 from . import _sql_duckdb
 from ._session import Row, Session
-from ._shown import ROWS, table, text
+from ._shown import ROWS, counted, table, text
 from ._sql_running import Answer, Running, Statement
 from ._sql_tables import tables
 from ._sql_values import date_value, key_of, plain_value
@@ -129,7 +129,7 @@ class SqlResult(Sequence[Tuple[Any, ...]]):
         try:
             count = len(self)
             shown = [list(row) for row in self._rows[:ROWS]]
-            return table(f"{count:,} rows", self._columns, shown, max(count - ROWS, 0))
+            return table(counted(count, "row"), self._columns, shown, max(count - ROWS, 0))
         except DataError:
             return text(self)
 

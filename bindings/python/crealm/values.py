@@ -114,6 +114,20 @@ class Float32(float):
     def __repr__(self) -> str:
         return f"Float32({float.__repr__(self)})"
 
+    def shortest(self) -> str:
+        """The shortest text that makes this value again: "0.1", where str() has 0.10000000149011612."""
+        text = float.__repr__(self)
+        for digits in range(1, 10):
+            shorter = f"{float(self):.{digits}g}"
+            try:
+                is_same = _SINGLE.unpack(_SINGLE.pack(float(shorter)))[0] == self
+            except OverflowError:
+                continue  # It rounds to a number that is too large.
+            if is_same:
+                text = shorter
+                break
+        return text if not text.lstrip("-").isdigit() else f"{text}.0"
+
     def __str__(self) -> str:
         return float.__repr__(self)
 

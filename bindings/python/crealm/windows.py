@@ -104,6 +104,14 @@ class Window(Sequence[T]):
         """As to_polars() of the results, with the rows of the window."""
         return self._limited().to_polars(*columns, timestamps=timestamps).slice(self._first)
 
+    def to_xlsx(self, path: Any) -> Dict[str, int]:
+        """As to_xlsx() of the results, with the rows of the window."""
+        found: Dict[str, int] = self._rows._db._write_workbook(path, [self])
+        return found
+
+    def _row_class(self) -> Any:
+        return self._rows._row_class()
+
     def _limited(self) -> Any:
         """The results up to the end of the window."""
         return self._rows if self._most is None else self._rows.limit(self._first + self._most)

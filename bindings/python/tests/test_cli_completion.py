@@ -13,7 +13,7 @@ from test_cli_import import quiet
 
 SHARE = PACKAGE_ROOT / "share"
 FILES = {"crealm.bash": ["completion", "bash"], "_crealm": ["completion", "zsh"], "crealm.fish": ["completion", "fish"], "crealm.1": ["manual"]}
-COMMANDS = ["info", "check", "versions", "why", "where", "show", "schema", "rules", "query", "sql", "export", "diff", "watch", "browse", "sync", "import", "backup", "restore", "compact", "encrypt", "rekey", "decrypt", "salvage", "recover-deleted"]
+COMMANDS = ["info", "check", "versions", "why", "where", "show", "schema", "rules", "migrate", "query", "sql", "export", "diff", "watch", "browse", "sync", "import", "backup", "restore", "compact", "encrypt", "rekey", "decrypt", "salvage", "recover-deleted"]
 
 
 def made(name):
@@ -37,7 +37,7 @@ def test_what_is_installed_is_what_the_parser_makes(name):
 @pytest.mark.parametrize("words, expected", [
     (["crealm", "ex"], ["export"]),
     (["crealm", "export", "--for"], ["--format"]),
-    (["crealm", "export", "a", "b", "--format", ""], ["json", "ndjson", "csv", "sqlite", "parquet", "arrow"]),
+    (["crealm", "export", "a", "b", "--format", ""], ["json", "ndjson", "csv", "sqlite", "xlsx", "parquet", "arrow"]),
     (["crealm", "import", "a", "--update", "mod"], ["modified"]),
     (["crealm", "info", "some f"], ["some file.realm"]),
     (["crealm", "query", "x", "--j"], ["--json"]),
@@ -68,7 +68,7 @@ def test_fish_and_zsh_name_all_commands():
     fish, zsh = quiet(["completion", "fish"])[2], quiet(["completion", "zsh"])[2]
     for name in COMMANDS:
         assert f"-a {name} -d" in fish and f"        {name}) _arguments" in zsh and f"        '{name}:" in zsh
-    assert "-l format -x -a 'json ndjson csv sqlite parquet arrow'" in fish
+    assert "-l format -x -a 'json ndjson csv sqlite xlsx parquet arrow'" in fish
 
 
 def test_the_page_for_man(tmp_path):

@@ -307,3 +307,31 @@ def test_check_on_the_command_line(made):
     assert code == 1 and "not checked" in out and "sound" not in out and "encrypted" in said
     made.write_bytes(b"text")
     assert quiet(["check", made])[0] == 3
+
+
+def test_an_older_version_is_not_the_newest(made):
+    """Where the newest version cannot be read, the version before it is an earlier one, also if it is sound."""
+    info = crealm.file_info(made)
+    data = bytearray(made.read_bytes())
+    data[info.newest.top_ref : info.newest.top_ref + 16] = b"\xff" * 16
+    made.write_bytes(data)
+    found = crealm.check(made)
+    assert found.result == "faulty" and found.newest_faults == found.faults.total == 1
+    assert [(version.version, version.is_newest, version.state) for version in found.versions] == [(info.newest.version - 1, False, "sound")]
+    assert [version["newest"] for version in json.loads(found.json)["versions"]] == [False]
+    code, said, out = quiet(["check", made])
+    rows = [line.split() for line in out.splitlines()[2:4]]
+    assert code == 3 and rows == [
+        ["unknown", str(info.selected_slot), "newest", "cannot", "be", "read"], [str(info.newest.version - 1), str(1 - info.selected_slot), "earlier", "sound"]]
+
+
+def test_a_version_that_the_header_does_not_name_yet_is_the_newest(made):
+    """As after a crash between the two writes of a commit."""
+    info = crealm.file_info(made)
+    data = bytearray(made.read_bytes())
+    data[23] ^= 1
+    made.write_bytes(data)
+    found = crealm.check(made)
+    with crealm.open(made, mode="immutable") as db:
+        assert [(version.version, version.is_newest) for version in found.versions] == [(db.version, True), (db.version - 1, False)]
+        assert found.is_sound and db.version == info.newest.version

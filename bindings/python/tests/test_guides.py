@@ -68,6 +68,17 @@ def test_sqlite(phone):
     tables.close()
 
 
+def test_excel(phone, capsys):
+    openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not there")
+    pytest.importorskip("xlsxwriter", reason="XlsxWriter is not there")
+    cook("excel")
+    assert capsys.readouterr().out
+    book = openpyxl.load_workbook("phone.xlsx")
+    for name in phone.classes:
+        if not phone.schema[name].embedded:
+            assert book[name].max_row == len(phone[name]) + 1
+
+
 def test_pandas(phone):
     pytest.importorskip("pandas")
     frames = cook("pandas")["frames"]
@@ -84,4 +95,4 @@ def test_copy(phone):
 
 
 def test_every_recipe_is_tried():
-    assert sorted(RECIPES) == sorted(["look", "json", "json-lines", "sqlite", "pandas", "copy"])
+    assert sorted(RECIPES) == sorted(["look", "json", "json-lines", "sqlite", "excel", "pandas", "copy"])

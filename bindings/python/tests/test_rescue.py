@@ -517,3 +517,14 @@ def test_commands(people, tmp_path, capsys):
     spoil(people, 0, bytes(24))
     assert main(["salvage", str(people), str(tmp_path / "more.realm"), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["roots"][0]["origin"] == "scanned"
+
+
+def test_the_report_says_why_a_file_is_not_whole(people, tmp_path):
+    """A file whose last bytes are missing: all objects may be found, but nobody can count the faults."""
+    path, out = tmp_path / "cut.realm", tmp_path / "out.realm"
+    path.write_bytes(people.read_bytes()[:-8])
+    found = crealm.salvage(path, out)
+    assert not found.whole and found.faults is None
+    assert "the newest version could not be checked, and may have more faults: `crealm check` tells why" in str(found).splitlines()
+    with crealm.open(out) as made:
+        assert made.verify() == []

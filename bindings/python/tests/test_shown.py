@@ -1,8 +1,12 @@
 """How things look: repr() and Jupyter's _repr_html_(), short and safe for values of any kind, open or closed; dict(obj)."""
 
 import html.parser
-from datetime import datetime, timezone
+import re
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from enum import Enum
 from typing import Any, Dict, List, Optional, Set
+from uuid import UUID
 
 import pytest
 
@@ -141,3 +145,65 @@ def test_an_object_as_pairs(db):
     db.close()
     with pytest.raises(crealm.ClosedError):
         dict(first)
+
+
+class Mood(Enum):
+    FINE = "f"
+
+
+class Log(Model):
+    id: int = field(primary_key=True)
+    day: date
+    mood: Mood
+    price: Optional[Decimal]
+    token: Optional[UUID]
+    prices: List[Decimal]
+    any: Any = None
+
+
+@pytest.fixture
+def logs(path):
+    with crealm.open(path, schema=[Log]) as db:
+        with db.write():
+            db.add(Log(id=1, day=date(2024, 2, 3), mood=Mood.FINE, price=Decimal("1.50"), token=UUID(int=7), any=crealm.Float32(0.1)))
+            db.add_many(Log, [{"id": n, "day": date(2024, 1, 1), "mood": Mood.FINE, "prices": [Decimal("2.10")]} for n in range(2, 1203)])
+        yield db
+
+
+def rows(page):
+    """The texts of the cells, row by row."""
+    return [re.findall("<t[hd](?: colspan=.[0-9]+.)?>(.*?)</t[hd]>", line) for line in page.split("\n") if line.startswith("<tr>")]
+
+
+def test_values_as_people_read_them(logs):
+    whole = rows(logs[Log].where("id == 1")._repr_html_())
+    assert whole == [["id", "day", "mood", "price", "token", "prices", "any"], ["1", "2024-02-03", "FINE", "1.50", str(UUID(int=7)), "empty", "0.1"]]
+    chosen = logs[Log].select("id", "day", "mood", "price", "token", "prices")._repr_html_()
+    assert "<caption>1,202 rows, 6 columns</caption>" in chosen and rows(chosen)[1] == whole[1][:-1] and rows(chosen)[-1] == ["… 1,192 more"]
+    assert rows(chosen)[2] == ["2", "2024-01-01", "FINE", "", "", "2.10"]
+    one = rows(logs[Log].get(1)._repr_html_())
+    assert one == [["property", "value"], *([name, value] for name, value in zip(whole[0], whole[1]))]
+
+
+def test_a_column_and_groups_are_tables(logs):
+    page = logs[Log].column("price")._repr_html_()
+    assert "<caption>1,202 values</caption>" in page and rows(page)[:3] == [["value"], ["1.50"], [""]] and rows(page)[-1] == ["… 1,192 more"]
+    assert rows(logs[Log].where("id == 1").column("day")._repr_html_()) == [["value"], ["2024-02-03"]]
+    assert "<caption>1 value</caption>" in logs[Log].where("id == 1").column("day")._repr_html_()
+    groups = logs[Log].group_by("day").agg(n=crealm.aggregates.count(), most=crealm.aggregates.max("price"))._repr_html_()
+    assert "<caption>2 groups</caption>" in groups and sorted(rows(groups)[1:]) == [["2024-01-01", "1201", ""], ["2024-02-03", "1", "1.50"]]
+    many = logs[Log].group_by("id").agg(n=crealm.aggregates.count())._repr_html_()
+    assert len(rows(many)) == 12 and rows(many)[-1] == ["… 1,192 more"]
+    assert Tags(logs[Log].where("id < 0").group_by("id").agg(n=crealm.aggregates.count())._repr_html_()).names <= {"table", "caption", "tr"}
+
+
+def test_a_wide_table_says_how_many_columns_it_leaves_out(db):
+    for page in db[Wide]._repr_html_(), db[Wide].select()._repr_html_():
+        head, row = rows(page)
+        assert len(head) == len(row) == 49 and head[-1] == "… 72 more" and row[-1] == "…" and head[0] == "p000&lt;b&gt;"
+    assert len(rows(db[Wide][0]._repr_html_())) == 121
+
+
+@pytest.mark.parametrize("value, text", [(0.1, "0.1"), (1, "1.0"), (-2.5, "-2.5"), (1e-45, "1e-45"), (3.4028235e38, "3.4028235e+38"), (16777216, "16777216.0"), (0.3, "0.3")])
+def test_the_shortest_text_of_a_single(value, text):
+    assert crealm.Float32(value).shortest() == text and crealm.Float32(float(text)) == crealm.Float32(value)

@@ -17,7 +17,7 @@ PACKAGE = Path(crealm.__file__).parent
 TYPED = Path(__file__).parent / "typed"
 PROGRAMS = sorted(TYPED.glob("*.py"))
 # The types of data tools are not read: this would take as long as the rest, and the package uses few of them.
-STRANGERS = ("pandas", "polars", "pyarrow", "numpy", "rich", "starlette", "uvicorn", "psycopg")
+STRANGERS = ("pandas", "polars", "pyarrow", "numpy", "rich", "starlette", "uvicorn", "psycopg", "xlsxwriter", "openpyxl")
 
 
 def mypy(paths, folder):

@@ -4,6 +4,7 @@ crealm info FILE [--check]            what kind of file it is, how much is in it
 crealm show FILE [--limit N]          classes, properties and the first objects of each
 crealm schema FILE                    the classes, as text or as declarations of a language
 crealm rules FILE [--check]           the rules of the classes, and what breaks them; --set replaces them
+crealm migrate FILE MODELS            what models of a program would change; --write begins a migration
 crealm query FILE 'Person where …'    the objects that meet a query
 crealm sql FILE 'SELECT …'            the rows of a SQL statement that reads
 crealm export FILE OUT                everything, or some classes, in another format
@@ -29,7 +30,8 @@ first: --immutable reads a file that nobody changes in its place. With --evidenc
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
 Exit codes: 0 done; 1 an error, told on the standard error output, or rules --check found objects that break a rule;
-2 wrong arguments; 3 check found faults, salvage lost something, or the file changed under --evidence;
+2 wrong arguments; 3 check found faults, salvage lost something, migrate found changes, or the file changed under
+--evidence;
 4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch and browse.
 """
 
@@ -49,7 +51,7 @@ from .output import print_error, safe_streams
 
 
 # Modules of one command, of the same name.
-_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "query", "sql", "export", "diff", "watch", "browse", "sync")
+_COMMANDS = ("info", "why", "where", "show", "schema", "rules", "migrate", "query", "sql", "export", "diff", "watch", "browse", "sync")
 _MODULES = (*_COMMANDS, "imports", "files", "rescue", "completion")
 
 

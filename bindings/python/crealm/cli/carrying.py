@@ -24,20 +24,24 @@ class Job:
         self.inside = Exact()
         self.apart = Exact(table.name for table in self.tables)
         self.declared: Dict[str, ClassSchema] = with_rules(db, self._lose_rules)
-        self._version, self._advance = db.schema_version, advance
+        self.version, self._advance = db.schema_version, advance
 
     def _lose_rules(self, name: str, error: Error) -> None:
         self.lost["rules that cannot be read"] += 1
 
     def schema(self) -> Dict[str, Any]:
-        """The declarations of the classes, and of the classes that they link to."""
+        """The declarations of `classes`, as JSON."""
+        return schema_json({declared.name: declared for declared in self.classes()}, self.version)
+
+    def classes(self) -> List[ClassSchema]:
+        """The classes, and those that they link to."""
         names, waiting = set(), [table.name for table in self.tables]
         while waiting:
             name = waiting.pop()
             if name not in names and name in self.declared:
                 names.add(name)
                 waiting += [prop.type for prop in self.declared[name].properties.values() if prop.is_link]
-        return schema_json({name: declared for name, declared in self.declared.items() if name in names}, self._version)
+        return [declared for name, declared in self.declared.items() if name in names]
 
     def objects(self, table: Table[Any]) -> Iterator[Any]:
         return counted(table, self._advance)

@@ -176,7 +176,7 @@ class CsvSource(Source):
 
 def _read(reader: Reader, class_name: str, name: str, text: str, are_keys: bool) -> Any:
     try:
-        content = _content(reader.prop(class_name, name), text, are_keys, reader)
+        content = content_of(reader.prop(class_name, name), text, are_keys, reader)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{class_name}.{name}: {error}") from error
     return reader.value(class_name, name, content)
@@ -189,19 +189,19 @@ def _integer(text: str) -> int:
         raise DataError(f"{text!r} is no key of an object") from None
 
 
-def _content(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
+def content_of(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
     """The content of a cell in the form of JSON. are_keys: whether links are keys of objects, not primary keys."""
     if prop.collection is not None:
         return json.loads(text) if text else {} if prop.collection == "dict" else []
     if not text:
         return "" if prop.type in (str, bytes) and not prop.optional else None
     if prop.type is Any:
-        return _any_content(text)
+        return _anycontent_of(text)
     if prop.is_link and text[0] != "{":
         if are_keys:
             return {"$ref": _integer(text)}
         target = reader.schema[prop.type]
-        return text if target.primary_key is None else _content(target.properties[target.primary_key], text, are_keys, reader)
+        return text if target.primary_key is None else content_of(target.properties[target.primary_key], text, are_keys, reader)
     if prop.type is int:
         return integer_of(text)
     if prop.type in (float, Float32):
@@ -216,7 +216,7 @@ def _content(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
     return text
 
 
-def _any_content(text: str) -> Any:
+def _anycontent_of(text: str) -> Any:
     try:
         found = json.loads(text)
     except ValueError:

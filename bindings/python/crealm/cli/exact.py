@@ -1,36 +1,20 @@
-"""Converts values to JSON without loss, and back.
-
-The type of a property says that a text is, for example, a UUID. In a property of type Any the value itself must say its type:
-
-    Float32, Decimal, UUID, ObjectId    {"$float32": 0.5}, {"$decimal": "1.50"}, {"$uuid": …}, {"$objectId": …}
-    bytes, datetime                     {"$bytes": base64}, {"$datetime": "2024-05-06T07:08:09Z"}
-    NaN and infinities                  {"$float": "NaN"}
-    a dictionary with a key like these  {"$dict": [[key, value], …]}
-
-In all properties a link is {"$ref": key, "$class": name}, and a time outside of the years 1 to 9999 is
-{"$seconds": number, "$nanoseconds": number}. A name of a class or property that begins with "$" gets a second "$"
-in front, because "$key", "$class", "$ref" and "$schema" have other meanings.
-"""
+"""Reads values from JSON. `_exact` writes it, and describes the form."""
 
 from __future__ import annotations
 
 import base64
 import json
-import math
 import re
 from datetime import datetime, timezone
 from decimal import Decimal
-from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Tuple, Union
+from typing import Any, Callable, Dict, Mapping, NamedTuple, Tuple, Union
 from uuid import UUID
 
-from .._json import jsonable
-from ..collections import Dictionary, List, SetView
+from .._exact import MARKS as MARKS, ByPrimaryKey as ByPrimaryKey, Exact as Exact, Schema as Schema, escaped as escaped
+from .._exact import plain_name as plain_name, schema_json as schema_json, type_name as type_name
 from ..errors import DataError, TypeMismatch
-from ..objects import Object
 from ..schema import ClassSchema, Prop
 from ..values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
-
-Schema = Mapping[str, ClassSchema]
 
 
 class Ref(NamedTuple):
@@ -46,78 +30,6 @@ class Named(NamedTuple):
     class_name: str
     primary_key: Any
 
-
-def escaped(name: str) -> str:
-    return f"${name}" if name.startswith("$") else name
-
-
-def plain_name(name: str) -> str:
-    return name[1:] if name.startswith("$$") else name
-
-
-# ------------------------------------------------------------------------------------------------
-# Writing
-# ------------------------------------------------------------------------------------------------
-
-
-class Exact:
-    """Makes JSON from values. Embedded objects are written inside their owners, unless their class is in `apart`: then a
-    link is written."""
-
-    def __init__(self, apart: Iterable[str] = ()) -> None:
-        self._apart = frozenset(apart)
-
-    def object(self, obj: Object) -> Dict[str, Any]:
-        """The values of all properties of an object."""
-        properties = obj._bound().schema.properties
-        return {escaped(name): self.of(prop, obj[name]) for name, prop in properties.items()}
-
-    def of(self, prop: Prop, value: Any) -> Any:
-        """The value of a property."""
-        one = self.any if prop.type is Any else self._typed
-        if prop.collection is None:
-            return one(value)
-        if prop.collection == "dict":
-            return {key: one(element) for key, element in value.items()}
-        return [one(element) for element in value]
-
-    def is_inside(self, value: Any) -> bool:
-        """Whether a value is an embedded object that is written inside its owner."""
-        return isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
-
-    def link(self, value: Object) -> Dict[str, Any]:
-        return {"$ref": value.object_key, "$class": value.class_name}
-
-    def _typed(self, value: Any) -> Any:
-        if not isinstance(value, Object):
-            return jsonable(value)
-        return self.object(value) if self.is_inside(value) else self.link(value)
-
-    def any(self, value: Any) -> Any:
-        """A value of a property of type Any."""
-        kind = type(value)
-        if value is None or kind in (str, bool, int):
-            return value
-        if kind is float and math.isfinite(value):
-            return value
-        if isinstance(value, Object):
-            return self.link(value)
-        if isinstance(value, Dictionary):
-            pairs = [(key, self.any(element)) for key, element in value.items()]
-            return {"$dict": [list(pair) for pair in pairs]} if any(key.startswith("$") for key, _ in pairs) else dict(pairs)
-        if isinstance(value, (List, SetView)):
-            return [self.any(element) for element in value]
-        plain = jsonable(value)
-        return plain if isinstance(value, RawTimestamp) else {MARKS[kind]: plain}
-
-
-MARKS: Dict[type, str] = {
-    float: "$float", Float32: "$float32", Decimal: "$decimal", UUID: "$uuid", ObjectId: "$objectId", bytes: "$bytes", Timestamp: "$datetime"}
-
-
-# ------------------------------------------------------------------------------------------------
-# Reading
-# ------------------------------------------------------------------------------------------------
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)?")
 
@@ -157,7 +69,7 @@ READERS: Dict[Any, Callable[[Any], Any]] = {
     Decimal: Decimal, UUID: UUID, ObjectId: ObjectId}
 
 _MARKED: Dict[str, Callable[[Any], Any]] = {
-    "$float": _number, "$float32": lambda value: Float32(_number(value)), "$decimal": Decimal, "$uuid": UUID, "$objectId": ObjectId,
+    "$int": int, "$float": _number, "$float32": lambda value: Float32(_number(value)), "$decimal": Decimal, "$uuid": UUID, "$objectId": ObjectId,
     "$bytes": _bytes, "$datetime": _time}
 
 
@@ -253,11 +165,17 @@ class Reader:
         if isinstance(value, dict):
             if "$ref" in value:
                 return Ref(prop.type, int(value["$ref"]))
+            if "$primaryKey" in value:
+                return self._named(prop.type, value["$primaryKey"])
             return self._properties(prop.type, value, all_properties)
-        key = self.schema[prop.type].primary_key
+        return self._named(prop.type, value)
+
+    def _named(self, class_name: str, value: Any) -> Named:
+        """The link to the object with a primary key."""
+        key = self.schema[class_name].primary_key
         if key is None:
-            raise TypeMismatch(f"A link to {prop.type} needs the key of its object, as in {{\"$ref\": 1}}")
-        return Named(prop.type, self.element(self.schema[prop.type].properties[key], value))
+            raise TypeMismatch(f"A link to {class_name} needs the key of its object, as in {{\"$ref\": 1}}")
+        return Named(class_name, self.element(self.schema[class_name].properties[key], value))
 
     def any(self, value: Any) -> Any:
         if isinstance(value, list):
@@ -272,6 +190,8 @@ class Reader:
                 return {key: self.any(element) for key, element in content}
         if value.keys() == {"$ref", "$class"}:
             return Ref(value["$class"], int(value["$ref"]))
+        if value.keys() == {"$primaryKey", "$class"}:
+            return Named(value["$class"], self.any(value["$primaryKey"]))
         if value.keys() == {"$seconds", "$nanoseconds"}:
             return _time(value)
         return {key: self.any(element) for key, element in value.items()}
@@ -284,40 +204,6 @@ def links_in(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(links_in, value.values()))
     return isinstance(value, list) and any(map(links_in, value))
-
-
-def schema_json(schema: Schema, version: Any) -> Dict[str, Any]:
-    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […], "rules": {…}}]}. "rules" has the
-    JSON form of the page "Rules"; classes without rules do not have it."""
-    return {"version": version, "classes": [_class_json(declared) for declared in schema.values()]}
-
-
-def _class_json(declared: ClassSchema) -> Dict[str, Any]:
-    return {
-        "name": declared.name,
-        "primaryKey": declared.primary_key,
-        "embedded": declared.embedded,
-        "properties": [
-            {
-                "name": key,
-                "type": "link" if prop.is_link else type_name(prop),
-                **({"class": prop.type} if prop.is_link else {}),
-                "collection": prop.collection,
-                "optional": prop.optional,
-                "indexed": prop.indexed,
-                "fulltext": prop.fulltext,
-            }
-            for key, prop in declared.properties.items()
-        ],
-        **({"rules": dict(declared.rules)} if declared.rules else {}),
-    }
-
-
-def type_name(prop: Prop) -> str:
-    """The name of the type of a property or of its elements: `int`, `Any`, `Float32`; for links the name of the class."""
-    if prop.is_link:
-        return str(prop.type)
-    return "Any" if prop.type is Any else str(prop.type.__name__)
 
 
 _TYPES: Dict[str, Any] = {kind.__name__: kind for kind in READERS}

@@ -26,6 +26,7 @@ def add(commands: Commands) -> None:
     command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of OUT says")
     command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
     command.add_argument("--report", metavar="DIR", help="check the file, too, and write report.html and report.json into a folder")
+    command.add_argument("--xlsx", action="store_const", const="xlsx", dest="format", help="short for --format xlsx: a workbook of Excel, a sheet for each class")
     add_json(command, "tell what was written as JSON")
 
 

@@ -6,7 +6,7 @@ import os
 from typing import Callable, Dict, NamedTuple, Optional, Tuple
 
 from ..errors import DataError
-from . import arrow_files, csv_files, json_files, sqlite_files
+from . import arrow_files, csv_files, json_files, sqlite_files, xlsx_files
 from .carrying import Job, Source
 
 
@@ -21,6 +21,7 @@ FORMATS: Dict[str, Format] = {
     "ndjson": Format((".ndjson", ".jsonl"), json_files.write_ndjson, lambda path, name: json_files.JsonSource(path, "ndjson")),
     "csv": Format((".csv",), csv_files.write_csv, csv_files.CsvSource),
     "sqlite": Format((".sqlite", ".sqlite3", ".db"), sqlite_files.write_sqlite, lambda path, name: sqlite_files.SqliteSource(path)),
+    "xlsx": Format((".xlsx",), xlsx_files.write_xlsx, xlsx_files.XlsxSource),
     "parquet": Format((".parquet",), arrow_files.write_parquet, arrow_files.ParquetSource),
     "arrow": Format((".arrow", ".feather"), arrow_files.write_arrow, arrow_files.IpcSource),
 }

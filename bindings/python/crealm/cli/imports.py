@@ -31,6 +31,7 @@ from .exact import Named, Ref, links_in, schema_of_json
 from .formats import FORMATS, STREAMED, format_of
 from .options import DONE, Commands, add_file, add_json, secret
 from .output import print_error, print_json, progress
+from .previewing import preview, with_types
 
 _BATCH = 10_000
 _FILLERS = 10_000  # Placeholder objects for missing keys, deleted after the batch: at most so many, plus one per real object.
@@ -39,11 +40,15 @@ _FILLERS = 10_000  # Placeholder objects for missing keys, deleted after the bat
 def add(commands: Commands) -> None:
     command = commands.alone("import", run, "read objects of another format into a new file, or one that is there")
     add_file(command)
-    command.add_argument("source", metavar="SOURCE", help="what export wrote; CSV of others, too; - is the standard input (JSON, NDJSON)")
+    command.add_argument("source", metavar="SOURCE", help="what export wrote; CSV and .xlsx of others, too; - is the standard input (JSON, NDJSON)")
     command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of SOURCE says")
-    command.add_argument("--class", dest="only", metavar="NAME", help="the class of a single CSV file; default: its name")
+    command.add_argument("--class", dest="only", metavar="NAME", help="the class of a single CSV file, or of a workbook with one sheet; default: its name")
     command.add_argument("--delimiter", metavar="CHARACTER", help="what separates the fields of CSV (default: a comma); tab for a tabulator")
     command.add_argument("--schema", metavar="SCHEMAFILE", help="the classes, as `crealm schema --json` prints them")
+    command.add_argument("--types", action="append", metavar="COLUMN=TYPE", default=[],
+                         help="the types of columns where the source has no schema, as in zip=str,price=Decimal,born=datetime? (? for values that may be "
+                              "missing); Class.column where several classes have it; may be given several times")
+    command.add_argument("--preview", action="store_true", help="print the classes, the types and the first objects, and write nothing")
     command.add_argument("--update", choices=["error", "modified", "all"], default="error",
                          help="where an object has the primary key already: an error (the default), write what differs, write all values")
     command.add_argument("--drop-links", action="store_true", help="links to objects that are nowhere become null, and are counted")
@@ -56,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
         kind = format_of(path, options.format)
         with closing(FORMATS[kind].read(path, options.only)) as source:
             source.delimiter = _delimiter(options.delimiter, kind)
+            if options.preview:
+                return preview(source, options, _prepare)
             counts, dropped = _import(source, options)
     for name, count in counts.items():
         if not count:
@@ -96,19 +103,11 @@ def _source_path(options: argparse.Namespace) -> Iterator[str]:
 
 def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int], int]:
     """The number of objects of each class, and the number of dropped links."""
-    if options.schema is not None:
-        with open(options.schema, encoding="utf-8") as file:
-            schema, source.version = schema_of_json(json.load(file))
-        source.read_as(schema)
     if os.path.lexists(options.file):
         with open_database(options.file, mode="rw", **secret(options)) as db:
-            if source.schema is None:
-                source.read_as(db.schema)
-            else:
-                _require_classes(db, source.schema)
+            _prepare(source, options, db)
             return _fill(db, source, options, is_new=False)
-    if source.schema is None:
-        source.read_as(source.guess())
+    _prepare(source, options, None)
     assert source.schema is not None
     ruled = {} if options.no_rules else {name: one.rules for name, one in source.schema.items()}
     later = {name: rules for name, rules in ruled.items() if _has_stamps(rules)}
@@ -126,6 +125,25 @@ def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int]
             with suppress(OSError):
                 os.remove(name)
         raise
+
+
+def _prepare(source: Source, options: argparse.Namespace, db: Optional[Database]) -> None:
+    """Gives the source its classes: those of --schema, else those in the source, else those of the existing file, else
+    guessed ones, with --types."""
+    if options.schema is not None:
+        with open(options.schema, encoding="utf-8") as file:
+            schema, source.version = schema_of_json(json.load(file))
+        source.read_as(schema)
+    if options.types and (source.schema is not None or db is not None):
+        raise UsageError("--types is for a new file and a source without a schema: here the types are known")
+    if db is not None and source.schema is None:
+        source.read_as(db.schema)
+    elif db is not None:
+        assert source.schema is not None
+        _require_classes(db, source.schema)
+    elif source.schema is None:
+        guessed = source.guess()
+        source.read_as(with_types(guessed, options.types) if options.types else guessed)
 
 
 _STAMPS = ("modified", "revision")  # Rules that change the values of new objects.

@@ -178,6 +178,9 @@ def _print_check(found: Check) -> None:
             [str(v.version), "none yet" if v.slot is None else str(v.slot), "newest" if v.is_newest else "earlier",
              states.get(v.state, _faults(v.fault_count))]
             for v in found.versions]  # fmt: skip
+        if found.info.newest.state == "damaged":
+            slot = found.info.selected_slot
+            rows.insert(0, ["unknown", "" if slot is None else str(slot), "newest", "cannot be read"])
         print_table([["version", "header slot", "", "state"], *rows], indent="  ")
     if found.faults:
         rows = [[fault.kind, str(fault.offset or ""), "" if fault.slot is None else str(fault.slot), str(fault)] for fault in found.faults]
