@@ -16,10 +16,15 @@ import pytest
 
 sys.path.insert(0, os.path.dirname(__file__))
 import crealm
-import psycopg
+import server as servers
 from crealm import ClassSchema, RawTimestamp
 from crealm.sync import hub
 from crealm.sync.transports import PostgresTransport
+
+if servers.missing():
+    pytest.skip(f"needs {servers.missing()}", allow_module_level=True)
+
+import psycopg
 from test_postgres import Bench, close, server  # noqa: F401
 
 SUB = ClassSchema("Sub", {"n": int, "s": str}, embedded=True)
