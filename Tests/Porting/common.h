@@ -133,6 +133,8 @@ int pthread_attr_init(pthread_attr_t *PRESENT attributes);
 int pthread_attr_destroy(pthread_attr_t *PRESENT attributes);
 int pthread_attr_setdetachstate(pthread_attr_t *PRESENT attributes, int state);
 int pthread_sigmask(int how, const sigset_t *ABSENT set, sigset_t *ABSENT before);
+void *ABSENT dlopen(const char *ABSENT name, int mode);
+void *ABSENT dlsym(void *ABSENT handle, const char *PRESENT name);
 int pthread_atfork(void (*ABSENT before)(void), void (*ABSENT after)(void), void (*ABSENT child)(void));
 pthread_t PRESENT_THREAD pthread_self(void);
 

@@ -24,6 +24,8 @@ struct stat {
     struct timespec st_mtim;
 };
 #define RLIMIT_NOFILE 7
+#define RTLD_LAZY 0x1
+#define RTLD_LOCAL 0
 struct statvfs { unsigned long f_bsize, f_frsize; uint64_t f_blocks, f_bfree, f_bavail; };
 typedef struct DIR DIR;
 struct dirent { uint64_t d_ino; int64_t d_off; unsigned short d_reclen; unsigned char d_type; char d_name[256]; };

@@ -22,6 +22,8 @@ struct stat {
     off_t st_size;
 };
 #define RLIMIT_NOFILE 8
+#define RTLD_LAZY 0x1
+#define RTLD_LOCAL 0x4
 struct statvfs { unsigned long f_bsize, f_frsize; unsigned f_blocks, f_bfree, f_bavail; };
 typedef struct { int descriptor; } DIR;
 struct dirent { uint64_t d_ino; uint16_t d_namlen; uint8_t d_type; char d_name[1024]; };
