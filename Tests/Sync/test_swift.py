@@ -275,7 +275,10 @@ def test_answers_that_are_none(bench):
         (lambda request: send(request, 307, b"", Location="http://127.0.0.1:1/rpc/hello"), f"{status} 307"),
         (lambda request: send(request, 200, b"<html>"), "error: "),
         (lambda request: None, unreachable),
-        (lambda request: request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}"), unreachable),
+        (
+            lambda request: request.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{}"),
+            unreachable,
+        ),
         (lambda request: send(request, 200, b'{"error": "not now"}'), "error: The hub reports: not now"),
     ]
     current: List[Any] = []

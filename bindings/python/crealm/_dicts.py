@@ -40,7 +40,10 @@ class _Part(NamedTuple):
 
 
 def rows(
-    handle: Handle, bound: BoundClass, depth: int, target_of: Callable[[c.PropertyFacts], Optional[BoundClass]]
+    handle: Handle,
+    bound: BoundClass,
+    depth: int,
+    target_of: Callable[[c.PropertyFacts], Optional[BoundClass]],
 ) -> Optional[List[Optional[Dict[str, Any]]]]:
     """The objects of results; None for an object that was deleted, or an entry of a dictionary without an object.
 
@@ -60,7 +63,11 @@ def rows(
         shapes = _arrow.shapes(handle, columns)
         for page in _arrow.pages(handle, columns, shapes):
             values = [
-                column if part.read is None else [None if value is None else part.read(value) for value in column]
+                (
+                    column
+                    if part.read is None
+                    else [None if value is None else part.read(value) for value in column]
+                )
                 for part, column in zip(parts, page[1:])
             ]
             made += _zipped(names, values, page[0])
@@ -85,8 +92,12 @@ def _part(
     return _Part(f"{facts.name}.{_KEY}", lambda key: {"$ref": key, "$class": name})
 
 
-def _zipped(names: Sequence[str], values: Sequence[List[Any]], keys: List[Any]) -> List[Optional[Dict[str, Any]]]:
-    made: List[Optional[Dict[str, Any]]] = [dict(zip(names, row)) for row in zip(*values)] if values else [{} for _ in keys]
+def _zipped(
+    names: Sequence[str], values: Sequence[List[Any]], keys: List[Any]
+) -> List[Optional[Dict[str, Any]]]:
+    made: List[Optional[Dict[str, Any]]] = (
+        [dict(zip(names, row)) for row in zip(*values)] if values else [{} for _ in keys]
+    )
     if None in keys:
         return [None if key is None else row for key, row in zip(keys, made)]
     return made

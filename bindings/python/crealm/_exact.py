@@ -62,7 +62,9 @@ class Exact:
 
     def is_inside(self, value: Any) -> bool:
         """Whether a value is an embedded object that is written inside its owner."""
-        return isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
+        return (
+            isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
+        )
 
     def link(self, value: Object) -> Dict[str, Any]:
         return {"$ref": value.object_key, "$class": value.class_name}
@@ -83,7 +85,11 @@ class Exact:
             return self.link(value)
         if isinstance(value, Dictionary):
             pairs = [(key, self.any(element)) for key, element in value.items()]
-            return {"$dict": [list(pair) for pair in pairs]} if any(key.startswith("$") for key, _ in pairs) else dict(pairs)
+            return (
+                {"$dict": [list(pair) for pair in pairs]}
+                if any(key.startswith("$") for key, _ in pairs)
+                else dict(pairs)
+            )
         if isinstance(value, (List, SetView)):
             return [self.any(element) for element in value]
         plain = jsonable(value)
@@ -91,7 +97,14 @@ class Exact:
 
 
 MARKS: Dict[type, str] = {
-    float: "$float", Float32: "$float32", Decimal: "$decimal", UUID: "$uuid", ObjectId: "$objectId", bytes: "$bytes", Timestamp: "$datetime"}
+    float: "$float",
+    Float32: "$float32",
+    Decimal: "$decimal",
+    UUID: "$uuid",
+    ObjectId: "$objectId",
+    bytes: "$bytes",
+    Timestamp: "$datetime",
+}
 
 
 class ByPrimaryKey(Exact):

@@ -57,7 +57,9 @@ class PlannedChange(NamedTuple):
         mark = {"class added": "+", "property added": "+", "class removed": "-", "property removed": "-"}.get(
             self.kind, "~"
         )
-        facts = [f"{self.before} → {self.after}" if self.before and self.after else self.before or self.after or ""]
+        facts = [
+            f"{self.before} → {self.after}" if self.before and self.after else self.before or self.after or ""
+        ]
         if self.lost:
             facts.append(f"{self.lost:,} of {self.objects:,} objects have a value")
         elif self.kind == "class removed":
@@ -121,7 +123,9 @@ class MigrationPlan:
             ]
             for change in self.changes
         ]
-        return table(f"changes: {len(self.changes)}", ["change", "name", "file", "models", "values", ""], rows)
+        return table(
+            f"changes: {len(self.changes)}", ["change", "name", "file", "models", "values", ""], rows
+        )
 
     def lines(self) -> Iterator[str]:
         """A line for each change and for each suspected rename, and one that sums up."""
@@ -244,12 +248,19 @@ class _Comparison:
         """Adds the changes of a class that the file has."""
         rules = self._rules.get(now.name, {}).get("properties", {})
         moved = {name: own["renamed_from"] for name, own in rules.items() if own.get("renamed_from")}
-        moved = {name: old for name, old in moved.items() if old in before.properties and name not in before.properties}
-        removed = [name for name in before.properties if name not in now.properties and name not in moved.values()]
+        moved = {
+            name: old
+            for name, old in moved.items()
+            if old in before.properties and name not in before.properties
+        }
+        removed = [
+            name for name in before.properties if name not in now.properties and name not in moved.values()
+        ]
         changed = {
             name: moved.get(name, name)
             for name, prop in now.properties.items()
-            if moved.get(name, name) in before.properties and _loses(before.properties[moved.get(name, name)], prop)
+            if moved.get(name, name) in before.properties
+            and _loses(before.properties[moved.get(name, name)], prop)
         }
         counts = self._counts(before, {*removed, *changed.values()})
         if before.embedded != now.embedded:
@@ -291,7 +302,9 @@ class _Comparison:
             {name: now.properties[name] for name in added},
         )
 
-    def _property(self, class_name: str, name: str, now: Prop, before: Prop, old_class: str, count: int) -> None:
+    def _property(
+        self, class_name: str, name: str, now: Prop, before: Prop, old_class: str, count: int
+    ) -> None:
         if str(now) != str(before):
             note = ""
             if _is_same_but_for_none(before, now):
@@ -307,7 +320,8 @@ class _Comparison:
         ]
         if marks[0] != marks[1]:
             before_text, after_text = (
-                f"index of {mark[0]}" if mark == ["words"] else mark[0] if mark else "no index" for mark in marks
+                f"index of {mark[0]}" if mark == ["words"] else mark[0] if mark else "no index"
+                for mark in marks
             )
             self._add("index", class_name, name, before_text, after_text, "version", old_class)
 
@@ -326,7 +340,11 @@ class _Comparison:
         )
         note = ""
         key = now.primary_key
-        if key is not None and key in before.properties and str(before.properties[key]) == str(now.properties[key]):
+        if (
+            key is not None
+            and key in before.properties
+            and str(before.properties[key]) == str(now.properties[key])
+        ):
             counts = Counter(obj[key] for obj in self._db[before.name])
             shared = sum(count for count in counts.values() if count > 1)
             if shared:
@@ -381,7 +399,9 @@ def _start(prop: Prop, objects: int) -> str:
     zero = (
         "None"
         if prop.optional
-        else {datetime: "1970-01-01", UUID: "zeros", ObjectId: "zeros"}.get(prop.type, repr(_ZEROS.get(prop.type)))
+        else {datetime: "1970-01-01", UUID: "zeros", ObjectId: "zeros"}.get(
+            prop.type, repr(_ZEROS.get(prop.type))
+        )
     )
     return f"{objects:,} object{' gets' if objects == 1 else 's get'} {zero}"
 
@@ -411,7 +431,9 @@ def _alike_classes(before: ClassSchema, after: ClassSchema) -> float:
     return max(common, (common + _alike(before.name, after.name)) / 2)
 
 
-def _suspected(class_name: str, removed: Mapping[str, Prop], added: Mapping[str, Prop]) -> List[SuspectedRename]:
+def _suspected(
+    class_name: str, removed: Mapping[str, Prop], added: Mapping[str, Prop]
+) -> List[SuspectedRename]:
     """The properties of a class that may have another name now. They have the same type."""
     pairs = [
         (old, new)
@@ -525,7 +547,9 @@ def _conversion(change: PlannedChange) -> Iterator[str]:
     text = _CONVERSIONS_BY_NAME.get((one, two))
     if before == f"Optional[{after}]":
         text = "{}"
-    is_plain = "list[" not in before + after and "set[" not in before + after and "dict[" not in before + after
+    is_plain = (
+        "list[" not in before + after and "set[" not in before + after and "dict[" not in before + after
+    )
     lines = [f"for before, after in new.pairs({change.class_name!r}):"]
     if text is None or not is_plain:
         lines.append(f"    {new} = {old}  # The conversion is missing.")

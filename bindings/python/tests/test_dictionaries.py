@@ -90,7 +90,9 @@ def test_all_types_equal_those_of_the_objects(db):
         assert found == [row.to_dict() for row in results]
         assert [list(row) for row in found] == [list(row.to_dict()) for row in results]
         for one, row in zip(found, results):
-            assert [type(value) for value in one.values()] == [type(value) for value in row.to_dict().values()]
+            assert [type(value) for value in one.values()] == [
+                type(value) for value in row.to_dict().values()
+            ]
     assert db[Thing].to_dicts() == [row.to_dict() for row in db[Thing]]
     assert db[Thing].to_dicts(2) == [row.to_dict(2) for row in db[Thing]]
     assert not by_column(db[Thing].where("TRUEPREDICATE"), 2)

@@ -73,7 +73,11 @@ def test_each_kind_of_change(path, name):
     make(path, before)
     plan = crealm.plan(path, after)
     assert sorted((change.kind, change.name, change.needs) for change in plan.changes) == sorted(expected)
-    assert bool(plan) == bool(expected) and plan.needs_migration == needs_migration(path, after) and plan.version == 1
+    assert (
+        bool(plan) == bool(expected)
+        and plan.needs_migration == needs_migration(path, after)
+        and plan.version == 1
+    )
     # A higher version makes what the plan says that it makes.
     if not plan.needs_migration:
         crealm.open(path, schema=after, schema_version=2).close()
@@ -84,16 +88,39 @@ SEED = random.randrange(2**32)
 
 
 def random_schema(chance):
-    kinds = [int, str, float, Optional[int], Optional[str], list[int], set[str], dict[str, int], Any, "B", list["B"]]
-    properties = {name: Prop(chance.choice(kinds)) for name in chance.sample(["name", "nam", "age", "x", "y"], k=chance.randrange(1, 5))}
+    kinds = [
+        int,
+        str,
+        float,
+        Optional[int],
+        Optional[str],
+        list[int],
+        set[str],
+        dict[str, int],
+        Any,
+        "B",
+        list["B"],
+    ]
+    properties = {
+        name: Prop(chance.choice(kinds))
+        for name in chance.sample(["name", "nam", "age", "x", "y"], k=chance.randrange(1, 5))
+    }
     for name in properties:
-        if properties[name].type in (int, str) and properties[name].collection is None and chance.random() < 0.3:
+        if (
+            properties[name].type in (int, str)
+            and properties[name].collection is None
+            and chance.random() < 0.3
+        ):
             properties[name] = Prop(properties[name].type, optional=properties[name].optional, indexed=True)
     keys = [name for name, prop in properties.items() if prop.type in (int, str) and prop.collection is None]
     key = chance.choice(keys) if keys and chance.random() < 0.3 else None
     if key:
         properties[key] = Prop(properties[key].type, optional=properties[key].optional)
-    return [ClassSchema("A", properties, primary_key=key), ClassSchema("B", {"n": chance.choice([int, str])}), *([OTHER] if chance.random() < 0.3 else [])]
+    return [
+        ClassSchema("A", properties, primary_key=key),
+        ClassSchema("B", {"n": chance.choice([int, str])}),
+        *([OTHER] if chance.random() < 0.3 else []),
+    ]
 
 
 def test_random_schemas_need_what_the_plan_says(tmp_path):
@@ -114,7 +141,12 @@ class Person(crealm.Model):
     born: Optional[datetime]
 
 
-OLD = [ClassSchema("Person", {"n": str, "age": int, "nick": str, "city": Optional[str], "born": Optional[datetime]}), ClassSchema("Trip", {"km": int})]
+OLD = [
+    ClassSchema(
+        "Person", {"n": str, "age": int, "nick": str, "city": Optional[str], "born": Optional[datetime]}
+    ),
+    ClassSchema("Trip", {"km": int}),
+]
 
 
 def fill(db):
@@ -131,13 +163,23 @@ def test_what_is_lost_and_what_was_renamed(path):
     assert found == {
         "Person.name": ("property added", 0, 3), "Person.age": ("type", 2, 3), "Person.nick": ("type", 0, 3), "Person.n": ("property removed", 2, 3),
         "Person.city": ("property removed", 2, 3), "Trip": ("class removed", 0, 1)}  # fmt: skip
-    assert [(rename.class_name, rename.before, rename.after) for rename in plan.renames] == [("Person", "n", "name")]
+    assert [(rename.class_name, rename.before, rename.after) for rename in plan.renames] == [
+        ("Person", "n", "name")
+    ]
     lines = str(plan).splitlines()
     assert "~ Person.age: int → str; 2 of 3 objects have a value; needs a migration" in lines
     assert "~ Person.nick: str → Optional[str]; values are kept; needs a migration" in lines
-    assert "- Person.city: Optional[str]; 2 of 3 objects have a value; stays in the file, unless a migration removes it" in lines
-    assert "+ Person.name: str; 3 objects get ''; opening adds it" in lines and "- Trip: class; 1 object; stays in the file, unless a migration removes it" in lines
-    assert lines[-2].startswith("? Person.n and Person.name: the same property? new.rename_property('Person', 'n', 'name')")
+    assert (
+        "- Person.city: Optional[str]; 2 of 3 objects have a value; stays in the file, unless a migration removes it"
+        in lines
+    )
+    assert (
+        "+ Person.name: str; 3 objects get ''; opening adds it" in lines
+        and "- Trip: class; 1 object; stays in the file, unless a migration removes it" in lines
+    )
+    assert lines[-2].startswith(
+        "? Person.n and Person.name: the same property? new.rename_property('Person', 'n', 'name')"
+    )
     assert lines[-1] == "a migration is needed; without care for them 2 values are lost"
     assert "<td>Person.age</td>" in plan._repr_html_() and repr(plan) == "<MigrationPlan of 6 changes>"
 
@@ -161,12 +203,26 @@ def test_no_rename_where_it_is_impossible(path):
 
 
 def test_a_class_that_was_renamed(path):
-    make(path, [ClassSchema("Dog", {"name": str, "age": int}), ClassSchema("Town", {"size": float})], lambda db: db["Dog"].create(name="Rex"))
-    plan = crealm.plan(path, [ClassSchema("Hound", {"name": str, "age": int}), ClassSchema("City", {"people": int})])
+    make(
+        path,
+        [ClassSchema("Dog", {"name": str, "age": int}), ClassSchema("Town", {"size": float})],
+        lambda db: db["Dog"].create(name="Rex"),
+    )
+    plan = crealm.plan(
+        path, [ClassSchema("Hound", {"name": str, "age": int}), ClassSchema("City", {"people": int})]
+    )
     assert [(one.class_name, one.before, one.after) for one in plan.renames] == [(None, "Dog", "Hound")]
     assert "Meta: renamed_from = 'Dog' keeps its objects" in str(plan) and not plan.needs_migration
-    done = crealm.plan(path, [ClassSchema("Hound", {"name": str, "age": int}, rules={"renamed_from": "Dog"}), ClassSchema("Town", {"size": float})])
-    assert [(change.kind, change.before, change.after) for change in done.changes] == [("renamed", "Dog", "Hound")] and not done.renames
+    done = crealm.plan(
+        path,
+        [
+            ClassSchema("Hound", {"name": str, "age": int}, rules={"renamed_from": "Dog"}),
+            ClassSchema("Town", {"size": float}),
+        ],
+    )
+    assert [(change.kind, change.before, change.after) for change in done.changes] == [
+        ("renamed", "Dog", "Hound")
+    ] and not done.renames
 
 
 def test_renames_that_models_declare(path):
@@ -178,7 +234,10 @@ def test_renames_that_models_declare(path):
 
     make(path, [ClassSchema("Kitten", {"n": str})], lambda db: db["Kitten"].create(n="Tom"))
     plan = crealm.plan(path, [Cat])
-    assert [(change.kind, change.name, change.needs) for change in plan.changes] == [("renamed", "Cat", "opening"), ("renamed", "Cat.name", "opening")]
+    assert [(change.kind, change.name, change.needs) for change in plan.changes] == [
+        ("renamed", "Cat", "opening"),
+        ("renamed", "Cat.name", "opening"),
+    ]
     with crealm.open(path, schema=[Cat]) as db:
         assert db[Cat].first().name == "Tom"
     assert not crealm.plan(path, [Cat])
@@ -211,10 +270,17 @@ def test_keys_and_owners(path):
             db["A"].create(id=number, part=part)
 
     make(path, schema, some)
-    plan = crealm.plan(path, [ClassSchema("A", {"id": int, "part": "B"}, primary_key="id"), ClassSchema("B", {"x": int}, embedded=True)])
+    plan = crealm.plan(
+        path,
+        [
+            ClassSchema("A", {"id": int, "part": "B"}, primary_key="id"),
+            ClassSchema("B", {"x": int}, embedded=True),
+        ],
+    )
     assert {change.class_name: change.note for change in plan.changes} == {
         "A": "2 objects share a value, and each needs its own in the end",
-        "B": "2 of its objects do not have exactly one owner, which each needs in the end"}
+        "B": "2 of its objects do not have exactly one owner, which each needs in the end",
+    }
 
 
 def test_values_of_all_types_are_counted(path):
@@ -227,13 +293,19 @@ def test_values_of_all_types_are_counted(path):
     make(path, one(**{name: kind for name, (kind, _, _) in values.items()}, x=int), lambda db: [
         db["A"].create(**{name: value[place] for name, value in values.items()}) for place in (1, 2, 2)])  # fmt: skip
     plan = crealm.plan(path, one(x=int))
-    assert {change.property_name: (change.lost, change.objects) for change in plan.changes} == dict.fromkeys(values, (2, 3))
+    assert {change.property_name: (change.lost, change.objects) for change in plan.changes} == dict.fromkeys(
+        values, (2, 3)
+    )
 
 
 def test_names_in_a_file_are_no_program(path):
     """The program that is written has names of the file in comments and texts; none of them can become a statement."""
     evil = "x\nraise SystemExit(9)\r\x0c\u2028raise SystemExit(8)\n"
-    make(path, [ClassSchema(evil, {evil: int, "n": int, "k": str}), ClassSchema(f"{evil}2", {"n": int})], lambda db: db[evil].create(k="1"))
+    make(
+        path,
+        [ClassSchema(evil, {evil: int, "n": int, "k": str}), ClassSchema(f"{evil}2", {"n": int})],
+        lambda db: db[evil].create(k="1"),
+    )
     for after in {"n": str, "k": bytes}, {f"{evil}b": int, "n": Optional[str]}:
         text = crealm.plan(path, [ClassSchema(evil, after, primary_key=None)]).script("json")
         tree = ast.parse(text)
@@ -256,7 +328,7 @@ def test_encrypted_and_not_there(tmp_path):
 # The command
 # ------------------------------------------------------------------------------------------------
 
-MODELS = '''
+MODELS = """
 from __future__ import annotations
 from datetime import datetime
 from typing import Optional
@@ -268,7 +340,7 @@ class Person(crealm.Model):
     nick: Optional[str]
     born: Optional[datetime]
     boss: Optional[Person]
-'''
+"""
 
 
 @pytest.fixture
@@ -282,11 +354,22 @@ def folder(tmp_path):
 def test_the_command(folder):
     before = (folder / "a.realm").read_bytes()
     code, said, out = quiet(["migrate", folder / "a.realm", folder / "diary.py", "--plan"])
-    assert (code, said) == (3, "") and "~ Person.age: int → str; 2 of 3 objects have a value; needs a migration" in out.splitlines()
+    assert (code, said) == (
+        3,
+        "",
+    ) and "~ Person.age: int → str; 2 of 3 objects have a value; needs a migration" in out.splitlines()
     code, said, out = quiet(["migrate", folder / "a.realm", folder / "diary.py", "--json"])
     told = json.loads(out)
-    assert code == 3 and told["needsMigration"] and told["version"] == 4 and told["path"] == str(folder / "a.realm")
-    assert told["renames"] == [{"class_name": "Person", "before": "n", "after": "name", "similarity": 0.7}] and len(told["changes"]) == 7
+    assert (
+        code == 3
+        and told["needsMigration"]
+        and told["version"] == 4
+        and told["path"] == str(folder / "a.realm")
+    )
+    assert (
+        told["renames"] == [{"class_name": "Person", "before": "n", "after": "name", "similarity": 0.7}]
+        and len(told["changes"]) == 7
+    )
     assert (folder / "a.realm").read_bytes() == before and sys.path[0] != str(folder)
     (folder / "same.json").write_text(quiet(["schema", folder / "a.realm", "--json"])[2], encoding="utf-8")
     assert quiet(["migrate", folder / "a.realm", folder / "same.json"]) == (0, "", "nothing changes\n")
@@ -297,13 +380,22 @@ def test_the_program_that_it_writes(folder):
     code, said, _ = quiet(["migrate", folder / "a.realm", folder / "diary.py", "--write", out])
     text = out.read_text(encoding="utf-8")
     assert code == 3 and said == f"crealm: {out} is written: complete it, and try it on a copy\n"
-    assert "new.rename_property('Person', 'n', 'name')" in text and "# new.remove_property('Person', 'city')" in text and "VERSION = 5" in text
+    assert (
+        "new.rename_property('Person', 'n', 'name')" in text
+        and "# new.remove_property('Person', 'city')" in text
+        and "VERSION = 5" in text
+    )
     assert "# new.remove_class('Trip')" in text and "after['age'] = str(before['age'])" in text
-    assert quiet(["migrate", folder / "a.realm", folder / "diary.py", "--write", out])[:2] == (1, f"crealm: {out} is there already\n")
+    assert quiet(["migrate", folder / "a.realm", folder / "diary.py", "--write", out])[:2] == (
+        1,
+        f"crealm: {out} is there already\n",
+    )
     shutil.copy(folder / "a.realm", folder / "b.realm")
 
     def run():
-        return subprocess.run([sys.executable, "migration.py", "b.realm"], cwd=folder, capture_output=True, text=True)
+        return subprocess.run(
+            [sys.executable, "migration.py", "b.realm"], cwd=folder, capture_output=True, text=True
+        )
 
     # As it is written it refuses to lose the values of city.
     done = run()
@@ -314,7 +406,11 @@ def test_the_program_that_it_writes(folder):
     done = run()
     assert done.returncode == 0 and done.stdout.endswith("b.realm has schema version 5\n"), done.stderr
     with crealm.open(folder / "b.realm", mode="r") as db:
-        assert [(o.name, o.age, o.nick) for o in db["Person"]] == [("Ann", "31", "A"), ("Bo", "0", ""), ("", "5", "")] and "Trip" not in db
+        assert [(o.name, o.age, o.nick) for o in db["Person"]] == [
+            ("Ann", "31", "A"),
+            ("Bo", "0", ""),
+            ("", "5", ""),
+        ] and "Trip" not in db
     assert quiet(["migrate", folder / "b.realm", folder / "diary.py"]) == (0, "", "nothing changes\n")
 
 

@@ -12,7 +12,11 @@ MARKS = "\u0301\u0308\u0327\u0323"
 
 @pytest.fixture
 def db(tmp_path):
-    schema = [crealm.ClassSchema("Word", {"id": crealm.Prop(int), "text": crealm.Prop(str, optional=True)}, primary_key="id")]
+    schema = [
+        crealm.ClassSchema(
+            "Word", {"id": crealm.Prop(int), "text": crealm.Prop(str, optional=True)}, primary_key="id"
+        )
+    ]
     with crealm.open(tmp_path / "words.realm", schema=schema) as db:
         yield db
 
@@ -52,7 +56,22 @@ def found(db, query, *arguments):
     ],
 )
 def test_examples(db, query, wanted):
-    fill(db, ["Москва", "Straße", "STRASSE", "Zoë", "José", "jose\u0301", "Здание e", "STRASSe", None, "οδος", "οδοσ"])
+    fill(
+        db,
+        [
+            "Москва",
+            "Straße",
+            "STRASSE",
+            "Zoë",
+            "José",
+            "jose\u0301",
+            "Здание e",
+            "STRASSe",
+            None,
+            "οδος",
+            "οδοσ",
+        ],
+    )
     if "straße" in query:
         wanted = [*wanted, "STRASSe"]
     assert found(db, query) == wanted
@@ -162,7 +181,24 @@ def test_fold_of_conditions(db, tmp_path):
             Word.text.equals("a", fold="no")
 
 
-WORDS = ["Zebra", "Äpfel", "apfel", "Öl", "öl", "Ofen", "zu", "éclair", "eclair", "Eclair", "item10", "item9", None, "Ähre", "Яна", "Аня"]
+WORDS = [
+    "Zebra",
+    "Äpfel",
+    "apfel",
+    "Öl",
+    "öl",
+    "Ofen",
+    "zu",
+    "éclair",
+    "eclair",
+    "Eclair",
+    "item10",
+    "item9",
+    None,
+    "Ähre",
+    "Яна",
+    "Аня",
+]
 
 
 def collated(db, locale, **options):
@@ -181,7 +217,9 @@ def test_sorted_by_a_language(db):
     assert german.index("öl") < german.index("Öl") < german.index("Zebra")
     swedish = collated(db, "sv")
     assert swedish.index("zu") < swedish.index("Ähre") < swedish.index("Äpfel") < swedish.index("öl")
-    assert collated(db, "en@colNumeric=yes").index("item9") < collated(db, "en@colNumeric=yes").index("item10")
+    assert collated(db, "en@colNumeric=yes").index("item9") < collated(db, "en@colNumeric=yes").index(
+        "item10"
+    )
     assert collated(db, "de-DE") == german
     assert collated(db, "de", descending=True)[-1] is None
 
@@ -195,7 +233,12 @@ def test_a_language_in_a_query(db):
     assert [row.text for row in db["Word"].where(query.description)] == by_method[:5]
     numbers = db["Word"].where("TRUEPREDICATE SORT(id collate 'de' DESC)")
     assert [row.id for row in numbers] == sorted(range(len(WORDS)), reverse=True)
-    for wrong in ["SORT(text COLLATE ASC)", "SORT(text COLLATE 'de')", "SORT(text COLLATE 'd e' ASC)", "DISTINCT(text COLLATE 'de')"]:
+    for wrong in [
+        "SORT(text COLLATE ASC)",
+        "SORT(text COLLATE 'de')",
+        "SORT(text COLLATE 'd e' ASC)",
+        "DISTINCT(text COLLATE 'de')",
+    ]:
         with pytest.raises(crealm.QueryError):
             db["Word"].where(f"TRUEPREDICATE {wrong}")
     with pytest.raises(crealm.QueryError):

@@ -21,7 +21,21 @@ openpyxl = pytest.importorskip("openpyxl", reason="openpyxl is not there")
 pytest.importorskip("xlsxwriter", reason="XlsxWriter is not there")
 
 UTC = timezone.utc
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "=HYPERLINK(\"http://x\")", "\t=1", "http://example.org", "mailto:a@b", "{=1}", "00501", "1e5", "TRUE", "<r><t>x</t></r>"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    '=HYPERLINK("http://x")',
+    "\t=1",
+    "http://example.org",
+    "mailto:a@b",
+    "{=1}",
+    "00501",
+    "1e5",
+    "TRUE",
+    "<r><t>x</t></r>",
+]
 
 
 class Color(Enum):
@@ -83,8 +97,23 @@ def column(path, name, sheet=None):
 
 def test_what_excel_sees(db, tmp_path):
     with db.write():
-        oslo = db.add(Town(name="Oslo", people=700_000, area=0.1 + 0.2, is_capital=True, founded=datetime(1048, 1, 1, tzinfo=UTC)))
-        bergen = db.add(Town(name="Bergen", founded=datetime(1970, 5, 6, 7, 8, 9, 250_000, tzinfo=UTC), price=Decimal("1.50"), twin=oslo))
+        oslo = db.add(
+            Town(
+                name="Oslo",
+                people=700_000,
+                area=0.1 + 0.2,
+                is_capital=True,
+                founded=datetime(1048, 1, 1, tzinfo=UTC),
+            )
+        )
+        bergen = db.add(
+            Town(
+                name="Bergen",
+                founded=datetime(1970, 5, 6, 7, 8, 9, 250_000, tzinfo=UTC),
+                price=Decimal("1.50"),
+                twin=oslo,
+            )
+        )
         road = db.add(Road(length=crealm.Float32(0.1), towns=[oslo, bergen], town=bergen))
         db.add(Road(length=5, next=road))
         oslo.roads = [road]
@@ -93,7 +122,9 @@ def test_what_excel_sees(db, tmp_path):
         oslo.place = {"lat": 59.9, "town": bergen}
     assert db.to_xlsx(tmp_path / "all.xlsx") == {}
     book = openpyxl.load_workbook(tmp_path / "all.xlsx")
-    assert book.sheetnames == ["Road", "Town", "$notes", "$schema"] and book["$schema"].sheet_state == "hidden"
+    assert (
+        book.sheetnames == ["Road", "Town", "$notes", "$schema"] and book["$schema"].sheet_state == "hidden"
+    )
     for sheet in book.worksheets[:2]:
         assert sheet.freeze_panes == "A2" and all(cell.font.bold for cell in sheet[1])
     head, *rows = cells(tmp_path / "all.xlsx", "Town")
@@ -104,12 +135,19 @@ def test_what_excel_sees(db, tmp_path):
     assert json.loads(oslo["notes"]) == {"n": [1, {"$primaryKey": "Oslo", "$class": "Town"}, 2**60]}
     assert (oslo["tags"], json.loads(oslo["place"])) == ('["a", "b"]', {"lat": 59.9, "town": "Bergen"})
     assert json.loads(oslo["roads"]) == [{"$ref": 0, "$class": "Road"}]
-    assert bergen["twin"] == "Oslo" and bergen["founded"] == datetime(1970, 5, 6, 7, 8, 9, 250_000) and bergen["people"] is None
+    assert (
+        bergen["twin"] == "Oslo"
+        and bergen["founded"] == datetime(1970, 5, 6, 7, 8, 9, 250_000)
+        and bergen["people"] is None
+    )
     assert bergen["tags"] is None and bergen["place"] is None
     (price,) = [cell for cell in column(tmp_path / "all.xlsx", "price", "Town") if cell.value is not None]
     assert (price.value, price.number_format, price.data_type) == (1.5, "0.00", "n")
     assert cells(tmp_path / "all.xlsx", "Road") == [
-        ["$key", "length", "towns", "town", "next"], [0, 0.1, '["Oslo", "Bergen"]', "Bergen", None], [1, 5, None, None, 0]]
+        ["$key", "length", "towns", "town", "next"],
+        [0, 0.1, '["Oslo", "Bergen"]', "Bergen", None],
+        [1, 5, None, None, 0],
+    ]
 
 
 def test_texts_are_never_formulas(db, tmp_path):
@@ -156,44 +194,104 @@ def test_values_that_excel_cannot_hold(db, tmp_path):
         db.add(Town(name="… [$texts 1]"))
     assert db.to_xlsx(tmp_path / "a.xlsx", [Town, "Road"]) == {}
     assert [cell.value for cell in column(tmp_path / "a.xlsx", "people", "Town")][:6] == [
-        2**53, "9007199254740993", "-9223372036854775808", "9223372036854775807", 0, None]
+        2**53,
+        "9007199254740993",
+        "-9223372036854775808",
+        "9223372036854775807",
+        0,
+        None,
+    ]
     assert [cell.value for cell in column(tmp_path / "a.xlsx", "area", "Town")][1:3] == ["NaN", "Infinity"]
     names = column(tmp_path / "a.xlsx", "name", "Town")
     (cut,) = [cell.value for cell in names if cell.value.startswith("ab")]
     assert cut == long[:16_000] + "… [$texts 1]" and len(cut) < 32_767
     assert max(len(cell.value) for cell in names) == 32_767
     page = openpyxl.load_workbook(tmp_path / "a.xlsx")["Town"]
-    assert cells(tmp_path / "a.xlsx", "$notes")[:2] == [["sheet", "column", "cells", "what they have"], ["Town", "people", 3, "texts: integers beyond 2^53"]]
-    assert ["Town", "name", 2, "beginnings of long texts, whose whole is in the sheet $texts"] in cells(tmp_path / "a.xlsx", "$notes")
-    assert {row[1] for row in cells(tmp_path / "a.xlsx", "$notes")[1:]} == {"name", "people", "area", "founded", "price", "tags", "notes"}
+    assert cells(tmp_path / "a.xlsx", "$notes")[:2] == [
+        ["sheet", "column", "cells", "what they have"],
+        ["Town", "people", 3, "texts: integers beyond 2^53"],
+    ]
+    assert ["Town", "name", 2, "beginnings of long texts, whose whole is in the sheet $texts"] in cells(
+        tmp_path / "a.xlsx", "$notes"
+    )
+    assert {row[1] for row in cells(tmp_path / "a.xlsx", "$notes")[1:]} == {
+        "name",
+        "people",
+        "area",
+        "founded",
+        "price",
+        "tags",
+        "notes",
+    }
     assert page["A8"].comment.text == "The whole text, 100,000 characters, is in the sheet $texts."
-    assert "would change the digits" in next(cell for cell in column(tmp_path / "a.xlsx", "people", "Town") if cell.value == "9007199254740993").comment.text
+    assert (
+        "would change the digits"
+        in next(
+            cell for cell in column(tmp_path / "a.xlsx", "people", "Town") if cell.value == "9007199254740993"
+        ).comment.text
+    )
     assert_same(db, tmp_path / "a.xlsx", tmp_path)
 
 
 def test_parts_of_a_millisecond_are_counted(db, tmp_path):
     with db.write():
-        db.add(Town(name="a", founded=crealm.Timestamp.from_ns(1_700_000_000_123_456_789), notes={"at": crealm.Timestamp.from_ns(1)}))
+        db.add(
+            Town(
+                name="a",
+                founded=crealm.Timestamp.from_ns(1_700_000_000_123_456_789),
+                notes={"at": crealm.Timestamp.from_ns(1)},
+            )
+        )
         db.add(Town(name="b", founded=datetime(2024, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)))
     lost = db.to_xlsx(tmp_path / "a.xlsx")
     assert lost == {"parts of a millisecond in times (they are cut)": 2}
-    assert [cell.value for cell in column(tmp_path / "a.xlsx", "founded", "Town")][1] == datetime(2024, 12, 31, 23, 59, 59, 999_000)
+    assert [cell.value for cell in column(tmp_path / "a.xlsx", "founded", "Town")][1] == datetime(
+        2024, 12, 31, 23, 59, 59, 999_000
+    )
     code, said, _ = quiet(["export", db.path, tmp_path / "b.xlsx"])
     assert code == 0 and "xlsx cannot carry parts of a millisecond in times (they are cut): 2" in said
     assert_same(db, tmp_path / "a.xlsx", tmp_path, lost)
 
 
 def test_names_of_sheets(tmp_path):
-    names = ["a" * 31, "A" * 31, "a" * 40, "a/b", "a:b", "A_b", "History", "'x'", "$schema", "$texts", "😀" * 14 + "xyz", "[]*?/\\:", "Sheet1"]
+    names = [
+        "a" * 31,
+        "A" * 31,
+        "a" * 40,
+        "a/b",
+        "a:b",
+        "A_b",
+        "History",
+        "'x'",
+        "$schema",
+        "$texts",
+        "😀" * 14 + "xyz",
+        "[]*?/\\:",
+        "Sheet1",
+    ]
     given = _xlsx.SheetNames(*_xlsx.OWN)
     found = [given.name(name) for name in names]
-    assert len({name.casefold() for name in found} | {"$schema", "$texts", "$notes", "history"}) == len(found) + 4
-    assert all(0 < len(name.encode("utf-16-le")) // 2 <= 31 and not set(name) & set("[]:*?/\\") for name in found)
+    assert (
+        len({name.casefold() for name in found} | {"$schema", "$texts", "$notes", "history"})
+        == len(found) + 4
+    )
+    assert all(
+        0 < len(name.encode("utf-16-le")) // 2 <= 31 and not set(name) & set("[]:*?/\\") for name in found
+    )
     assert not any(name.startswith("'") or name.endswith("'") for name in found)
-    assert found[0] == "a" * 31 and found[1] == "A" * 27 + " (2)" and found[2] == "a" * 27 + " (3)" and found[-1] == "Sheet1"
-    many = {_xlsx.SheetNames().name("x")} | {name for own in [_xlsx.SheetNames()] for name in [own.name("x" * 31) for _ in range(1200)]}
+    assert (
+        found[0] == "a" * 31
+        and found[1] == "A" * 27 + " (2)"
+        and found[2] == "a" * 27 + " (3)"
+        and found[-1] == "Sheet1"
+    )
+    many = {_xlsx.SheetNames().name("x")} | {
+        name for own in [_xlsx.SheetNames()] for name in [own.name("x" * 31) for _ in range(1200)]
+    }
     assert len(many) == 1201
-    with crealm.open(tmp_path / "a.realm", schema=[crealm.ClassSchema(name, {"n": int}) for name in names[:-3]]) as db:
+    with crealm.open(
+        tmp_path / "a.realm", schema=[crealm.ClassSchema(name, {"n": int}) for name in names[:-3]]
+    ) as db:
         with db.write():
             for number, name in enumerate(names[:-3]):
                 db[name].create(n=number)
@@ -207,7 +305,12 @@ def test_a_class_of_more_rows_than_a_sheet_has(db, tmp_path, monkeypatch):
         for number in range(21):
             db.add(Road(length=number))
     db.to_xlsx(tmp_path / "a.xlsx", ["Road"])
-    assert openpyxl.load_workbook(tmp_path / "a.xlsx").sheetnames == ["Road", "Road (2)", "Road (3)", "$schema"]
+    assert openpyxl.load_workbook(tmp_path / "a.xlsx").sheetnames == [
+        "Road",
+        "Road (2)",
+        "Road (3)",
+        "$schema",
+    ]
     new = tmp_path / "new.realm"
     assert quiet(["import", new, tmp_path / "a.xlsx"])[2].endswith("21 objects of 1 class\n")
     with crealm.open(new) as made:
@@ -251,11 +354,19 @@ def test_the_command(db, tmp_path):
         db.add(Town(name="Oslo"))
         db.add(Road(length=1))
     code, said, out = quiet(["export", db.path, "--xlsx", tmp_path / "a.xlsx", "--class", "Town", "--json"])
-    assert (code, said) == (0, "") and json.loads(out) == {"format": "xlsx", "out": str(tmp_path / "a.xlsx"), "classes": 1, "objects": 1, "lost": {}}
+    assert (code, said) == (0, "") and json.loads(out) == {
+        "format": "xlsx",
+        "out": str(tmp_path / "a.xlsx"),
+        "classes": 1,
+        "objects": 1,
+        "lost": {},
+    }
     assert openpyxl.load_workbook(tmp_path / "a.xlsx").sheetnames == ["Town", "$schema"]
     assert "cannot be written to the standard output" in quiet(["export", db.path, "--xlsx", "-"])[1]
     assert quiet(["export", db.path, "--xlsx", tmp_path / "a.xlsx"])[0] == 1
-    assert quiet(["export", db.path, tmp_path / "b.xlsx", "--class", "Place"])[0] == 0  # Its objects are in the rows of towns.
+    assert (
+        quiet(["export", db.path, tmp_path / "b.xlsx", "--class", "Place"])[0] == 0
+    )  # Its objects are in the rows of towns.
     assert openpyxl.load_workbook(tmp_path / "b.xlsx").sheetnames == ["$schema"]
 
 
@@ -265,7 +376,11 @@ def test_enums_and_dates_of_models(path, tmp_path):
             db.add(Cat(color=Color.BLUE, born=date(2020, 2, 29), id=uuid.UUID(int=7)))
         db[Cat].to_xlsx(tmp_path / "a.xlsx")
         head, row = cells(tmp_path / "a.xlsx")
-        assert dict(zip(head, row)) == {"color": "blue", "born": datetime(2020, 2, 29), "id": str(uuid.UUID(int=7))}
+        assert dict(zip(head, row)) == {
+            "color": "blue",
+            "born": datetime(2020, 2, 29),
+            "id": str(uuid.UUID(int=7)),
+        }
         assert_same(db, tmp_path / "a.xlsx", tmp_path)
     assert quiet(["import", tmp_path / "x.realm", tmp_path / "a.xlsx"])[0] == 0
     with crealm.open(tmp_path / "x.realm", schema=[Cat]) as again:
@@ -303,7 +418,10 @@ def test_subclasses_and_names_of_the_file(path, tmp_path):
             other.to = other
         db.to_xlsx(tmp_path / "a.xlsx")
         assert cells(tmp_path / "a.xlsx", "Animal") == [
-            ["$key", "kind", "name", "breed", "eggs"], [0, "Dog", "Rex", "mix", None], [1, "Hen", "Berta", None, 9]]
+            ["$key", "kind", "name", "breed", "eggs"],
+            [0, "Dog", "Rex", "mix", None],
+            [1, "Hen", "Berta", None, 9],
+        ]
         assert cells(tmp_path / "a.xlsx", "Other") == [["id", "title", "link"], [5, "x", 5]]
         assert_same(db, tmp_path / "a.xlsx", tmp_path)
         db[Hen].to_xlsx(tmp_path / "b.xlsx")
@@ -320,14 +438,23 @@ def test_keys_beyond_the_integers_of_excel(db, tmp_path, monkeypatch):
         roads[1].delete()
     monkeypatch.setattr(_xlsx, "LARGEST", 1)
     db.to_xlsx(tmp_path / "a.xlsx")
-    assert [(row[0], row[4]) for row in cells(tmp_path / "a.xlsx", "Road")[1:]] == [(0, None), ("2", "3"), ("3", "4"), ("4", None)]
+    assert [(row[0], row[4]) for row in cells(tmp_path / "a.xlsx", "Road")[1:]] == [
+        (0, None),
+        ("2", "3"),
+        ("3", "4"),
+        ("4", None),
+    ]
     assert_same(db, tmp_path / "a.xlsx", tmp_path)
     workbook(tmp_path / "b.xlsx", Road=[["$key", "next", "length"], ["x", None, 1]]).save(tmp_path / "b.xlsx")
     assert "cell A2: 'x' is no integer" in quiet(["import", db.path, tmp_path / "b.xlsx"])[1]
 
 
 def test_links_to_odd_primary_keys(path, tmp_path):
-    schema = [crealm.ClassSchema("A", {"id": Optional[str], "to": "A", "all": list["A"], "any": Any}, primary_key="id")]
+    schema = [
+        crealm.ClassSchema(
+            "A", {"id": Optional[str], "to": "A", "all": list["A"], "any": Any}, primary_key="id"
+        )
+    ]
     keys = [None, "", "{", '{"$ref": 0}', "[", "5", HOSTILE, "_x000D_", "\ufffe", " x ", "x\r\ny"]
     with crealm.open(path, schema=schema) as db:
         with db.write():
@@ -371,10 +498,15 @@ def test_random_contents_come_back(tmp_path):
         properties = {"id": chance.choice([int, str, uuid.UUID])}
         for place, kind in enumerate(chance.choices(kinds, k=8)):
             kind = Optional[kind] if chance.random() < 0.5 else kind
-            properties[f"p{place}"] = chance.choice([kind, kind, kind, list[kind], set[kind], dict[str, kind]])
+            properties[f"p{place}"] = chance.choice(
+                [kind, kind, kind, list[kind], set[kind], dict[str, kind]]
+            )
         properties.update(any=Any, anys=list[Any], to="A", all=list["B"], by=dict[str, "A"])
         key = chance.choice([None, "id"])
-        schema = [crealm.ClassSchema("A", properties, primary_key=key), crealm.ClassSchema("B", {"n": Optional[int], "to": "A"})]
+        schema = [
+            crealm.ClassSchema("A", properties, primary_key=key),
+            crealm.ClassSchema("B", {"n": Optional[int], "to": "A"}),
+        ]
         with crealm.open(tmp_path / f"{number}.realm", schema=schema, schema_version=number) as db:
             with db.write():
                 fill_randomly(chance, db, key)
@@ -404,11 +536,44 @@ def fill_randomly(chance, db, key):
             if name == "id" or prop.is_link:
                 continue
             if prop.type is Any:
-                some = [random_value(chance, chance.choice([int, float, str, bytes, datetime, Decimal, uuid.UUID, crealm.ObjectId, bool, crealm.Float32])) for _ in range(3)]
-                obj[name] = [*some, obj, None] if prop.collection else chance.choice([*some, obj, None, some, {"a": some, "b": obj}])
+                some = [
+                    random_value(
+                        chance,
+                        chance.choice(
+                            [
+                                int,
+                                float,
+                                str,
+                                bytes,
+                                datetime,
+                                Decimal,
+                                uuid.UUID,
+                                crealm.ObjectId,
+                                bool,
+                                crealm.Float32,
+                            ]
+                        ),
+                    )
+                    for _ in range(3)
+                ]
+                obj[name] = (
+                    [*some, obj, None]
+                    if prop.collection
+                    else chance.choice([*some, obj, None, some, {"a": some, "b": obj}])
+                )
                 continue
-            values = [None if prop.optional and chance.random() < 0.3 else random_value(chance, prop.type) for _ in range(4)]
-            obj[name] = {None: values[0], "list": values, "set": values, "dict": {random_text(chance).replace("\0", "").replace(".", "").lstrip("$"): one for one in values}}[prop.collection]
+            values = [
+                None if prop.optional and chance.random() < 0.3 else random_value(chance, prop.type)
+                for _ in range(4)
+            ]
+            obj[name] = {
+                None: values[0],
+                "list": values,
+                "set": values,
+                "dict": {
+                    random_text(chance).replace("\0", "").replace(".", "").lstrip("$"): one for one in values
+                },
+            }[prop.collection]
         obj.to, obj.all, obj.by = chance.choice(made), others, {"x": chance.choice(made), "none": None}
 
 
@@ -431,7 +596,18 @@ def workbook(path, **sheets):
 SALES = [
     ["id", "price", "paid", "when", "day", "zip", "note", "mixed", "empty", "n"],
     [1, 2.5, True, datetime(2024, 1, 2, 3, 4, 5), date(2024, 1, 2), "00501", "a, b", 1, None, 1],
-    [2, -1e3, False, datetime(2024, 1, 2, 3, 4, 5, 500_000), date(2024, 1, 3), "10001", None, "x", None, None],
+    [
+        2,
+        -1e3,
+        False,
+        datetime(2024, 1, 2, 3, 4, 5, 500_000),
+        date(2024, 1, 3),
+        "10001",
+        None,
+        "x",
+        None,
+        None,
+    ],
     [3, 4, True, datetime(2024, 1, 2), date(2024, 1, 4), "00502", "=1+1", 2.5, None, 3],
 ]
 
@@ -441,7 +617,9 @@ def test_a_workbook_of_another_program(tmp_path):
     book["Sale"]["G4"].data_type = "s"
     book.save(tmp_path / "a.xlsx")
     code, said, out = quiet(["import", tmp_path / "a.realm", tmp_path / "a.xlsx"])
-    assert (code, said) == (0, "crealm: Names: the source has no object of it\n") and out.endswith(": 3 objects of 2 classes\n")
+    assert (code, said) == (0, "crealm: Names: the source has no object of it\n") and out.endswith(
+        ": 3 objects of 2 classes\n"
+    )
     with crealm.open(tmp_path / "a.realm") as db:
         assert {name: str(prop) for name, prop in db.schema["Sale"].properties.items()} == {
             "id": "int", "price": "float", "paid": "bool", "when": "datetime", "day": "datetime", "zip": "str", "note": "Optional[str]",
@@ -449,24 +627,47 @@ def test_a_workbook_of_another_program(tmp_path):
         assert db["Sale"][0].to_dict() == {
             "id": 1, "price": 2.5, "paid": True, "when": datetime(2024, 1, 2, 3, 4, 5, tzinfo=UTC), "day": datetime(2024, 1, 2, tzinfo=UTC), "zip": "00501",
             "note": "a, b", "mixed": "1", "empty": None, "n": 1}  # fmt: skip
-        assert [o.price for o in db["Sale"]] == [2.5, -1000.0, 4.0] and [o.note for o in db["Sale"]] == ["a, b", None, "=1+1"]
-        assert db["Sale"][1].when == datetime(2024, 1, 2, 3, 4, 5, 500_000, tzinfo=UTC) and [o.mixed for o in db["Sale"]] == ["1", "x", "2.5"]
+        assert [o.price for o in db["Sale"]] == [2.5, -1000.0, 4.0] and [o.note for o in db["Sale"]] == [
+            "a, b",
+            None,
+            "=1+1",
+        ]
+        assert db["Sale"][1].when == datetime(2024, 1, 2, 3, 4, 5, 500_000, tzinfo=UTC) and [
+            o.mixed for o in db["Sale"]
+        ] == ["1", "x", "2.5"]
 
 
 def test_types_and_a_preview(tmp_path):
     workbook(tmp_path / "a.xlsx", Sale=SALES).save(tmp_path / "a.xlsx")
     start = ["import", tmp_path / "a.realm", tmp_path / "a.xlsx"]
-    code, said, out = quiet([*start, "--types", "price=Decimal, Sale.zip=int", "--types", "id=str?", "--preview"])
+    code, said, out = quiet(
+        [*start, "--types", "price=Decimal, Sale.zip=int", "--types", "id=str?", "--preview"]
+    )
     assert (code, said) == (0, "") and not (tmp_path / "a.realm").exists()
     lines = out.splitlines()
-    assert lines[0] == "Sale: 3 objects" and "  price     Decimal" in lines and "  zip       int" in lines and "  id        Optional[str]" in lines
+    assert (
+        lines[0] == "Sale: 3 objects"
+        and "  price     Decimal" in lines
+        and "  zip       int" in lines
+        and "  id        Optional[str]" in lines
+    )
     assert any("501" in line and "2024-01-02 03:04:05 UTC" in line for line in lines)
     told = json.loads(quiet([*start, "--preview", "--json"])[2])
     assert told["counts"] == {"Sale": 3} and told["classes"][0]["properties"][5] == {
-        "name": "zip", "type": "str", "collection": None, "optional": False, "indexed": False, "fulltext": False}
+        "name": "zip",
+        "type": "str",
+        "collection": None,
+        "optional": False,
+        "indexed": False,
+        "fulltext": False,
+    }
     assert quiet([*start, "--types", "price=Decimal,zip=int"])[0] == 0
     with crealm.open(tmp_path / "a.realm") as db:
-        assert [(o.price, o.zip) for o in db["Sale"]] == [(Decimal("2.5"), 501), (Decimal("-1000"), 10001), (Decimal("4"), 502)]
+        assert [(o.price, o.zip) for o in db["Sale"]] == [
+            (Decimal("2.5"), 501),
+            (Decimal("-1000"), 10001),
+            (Decimal("4"), 502),
+        ]
     code, said, out = quiet([*start, "--preview"])
     assert code == 0 and "  price     Decimal" in out.splitlines()  # The types of the file that is there.
     new = ["import", tmp_path / "b.realm", tmp_path / "a.xlsx"]
@@ -493,10 +694,13 @@ def test_types_and_a_preview_of_csv(tmp_path):
     start = ["import", tmp_path / "a.realm", tmp_path / "Visit.csv"]
     assert quiet([*start, "--preview"])[2] == (
         "Visit: 2 objects\n  property  type\n  city      str\n  zip       Optional[str]\n  n         int\n\n"
-        "  city    zip    n\n  Oslo    00501  1\n  Bergen         2\n")
+        "  city    zip    n\n  Oslo    00501  1\n  Bergen         2\n"
+    )
     assert quiet([*start, "--types", "n=float,zip=int"])[0] == 0
     with crealm.open(tmp_path / "a.realm") as db:
-        assert [(o.zip, o.n) for o in db["Visit"]] == [(501, 1.0), (None, 2.0)] and type(db["Visit"][0].n) is float
+        assert [(o.zip, o.n) for o in db["Visit"]] == [(501, 1.0), (None, 2.0)] and type(
+            db["Visit"][0].n
+        ) is float
 
 
 def test_numbers_that_are_codes_and_what_excel_computed(tmp_path):
@@ -506,7 +710,10 @@ def test_numbers_that_are_codes_and_what_excel_computed(tmp_path):
     book.save(tmp_path / "a.xlsx")
     assert quiet(["import", tmp_path / "a.realm", tmp_path / "a.xlsx"])[0] == 0
     with crealm.open(tmp_path / "a.realm") as db:
-        assert [o.to_dict() for o in db["A"]] == [{"zip": "00501", "n": 5, "clock": "07:30:00"}, {"zip": "10001", "n": 6, "clock": None}]
+        assert [o.to_dict() for o in db["A"]] == [
+            {"zip": "00501", "n": 5, "clock": "07:30:00"},
+            {"zip": "10001", "n": 6, "clock": None},
+        ]
 
 
 def test_cells_that_are_refused(tmp_path):
@@ -526,7 +733,10 @@ def test_cells_that_are_refused(tmp_path):
         page["A2"].value, page["A2"].data_type = "#DIV/0!", "e"
 
     assert "cell A2: #DIV/0! is an error of Excel" in refused([["a"], [1]], error)
-    assert "--class names the class of a single one" in quiet(["import", tmp_path / "a.realm", two_sheets(tmp_path), "--class", "X"])[1]
+    assert (
+        "--class names the class of a single one"
+        in quiet(["import", tmp_path / "a.realm", two_sheets(tmp_path), "--class", "X"])[1]
+    )
     assert "cell A2: A.a: 2.5 is no integer" in refused([["a"], [2.5]], lambda page: None, "--types", "a=int")
 
 
@@ -551,7 +761,12 @@ def test_links_of_another_program_are_primary_keys(db, tmp_path):
     assert quiet(["import", db.path, tmp_path / "a.xlsx"])[0] == 0
     db.refresh()
     first, second = db[Road]
-    assert (first.town.name, [town.name for town in first.towns], second.next == first, second.town) == ("Oslo", ["Oslo"], True, None)
+    assert (first.town.name, [town.name for town in first.towns], second.next == first, second.town) == (
+        "Oslo",
+        ["Oslo"],
+        True,
+        None,
+    )
     workbook(tmp_path / "b.xlsx", Road=[rows[0], [1, None, "Nowhere", None]]).save(tmp_path / "b.xlsx")
     assert "no Town with primary key 'Nowhere'" in quiet(["import", db.path, tmp_path / "b.xlsx"])[1]
 
@@ -597,9 +812,13 @@ def test_rows_that_somebody_added_or_sorted(db, tmp_path):
 
 
 def test_an_empty_cell_of_a_value_that_must_be_there(db, tmp_path):
-    workbook(tmp_path / "a.xlsx", Town=[["name", "people", "area", "is_capital"], ["Oslo", None, 5, None]]).save(tmp_path / "a.xlsx")
+    workbook(
+        tmp_path / "a.xlsx", Town=[["name", "people", "area", "is_capital"], ["Oslo", None, 5, None]]
+    ).save(tmp_path / "a.xlsx")
     code, said, _ = quiet(["import", db.path, tmp_path / "a.xlsx"])
-    assert code == 1 and "cell D2: Town.is_capital: the cell is empty, and the value cannot be missing" in said
+    assert (
+        code == 1 and "cell D2: Town.is_capital: the cell is empty, and the value cannot be missing" in said
+    )
 
 
 def test_damaged_workbooks_are_refused(db, tmp_path):
@@ -622,10 +841,17 @@ def test_damaged_workbooks_are_refused(db, tmp_path):
         assert code in (0, 1) and (code == 0) == (tmp_path / f"{number}.realm").exists(), (SEED, said)
         assert code == 0 or said.startswith("crealm: "), said
     for number in range(80):
-        name = chance.choice([name for name in content if "sheet" in name or "workbook" in name or "styles" in name])
+        name = chance.choice(
+            [name for name in content if "sheet" in name or "workbook" in name or "styles" in name]
+        )
         text = content[name]
         place, count = chance.randrange(len(text)), chance.choice([0, 1, 7])
-        changed = {**content, name: text[:place] + chance.choice([b"", b"<", b"9999999", b'"', text[:50]]) + text[place + count :]}
+        changed = {
+            **content,
+            name: text[:place]
+            + chance.choice([b"", b"<", b"9999999", b'"', text[:50]])
+            + text[place + count :],
+        }
         with zipfile.ZipFile(tmp_path / "d.xlsx", "w") as parts:
             for part, data in changed.items():
                 parts.writestr(part, data)
@@ -633,7 +859,10 @@ def test_damaged_workbooks_are_refused(db, tmp_path):
         assert code in (0, 1) and (code == 0 or said.startswith("crealm: ")), (SEED, said)
 
 
-@pytest.mark.parametrize("schema", ["[]", "{}", '{"classes": 5}', '{"classes": [], "sheets": 5}', "x", '{"version": 1, "classes": []}'])
+@pytest.mark.parametrize(
+    "schema",
+    ["[]", "{}", '{"classes": 5}', '{"classes": [], "sheets": 5}', "x", '{"version": 1, "classes": []}'],
+)
 def test_a_damaged_schema_in_a_workbook(tmp_path, schema):
     workbook(tmp_path / "a.xlsx", **{"A": [["a"], [1]], "$schema": [[schema]]}).save(tmp_path / "a.xlsx")
     code, said, _ = quiet(["import", tmp_path / "a.realm", tmp_path / "a.xlsx"])
@@ -653,7 +882,10 @@ def test_a_row_far_away_does_not_hang(db, tmp_path):
     assert code == 1 and "more than 1,048,576 rows" in said
 
 
-@pytest.mark.parametrize("package, says", [("xlsxwriter", "Writing .xlsx needs XlsxWriter"), ("openpyxl", "Reading .xlsx needs openpyxl")])
+@pytest.mark.parametrize(
+    "package, says",
+    [("xlsxwriter", "Writing .xlsx needs XlsxWriter"), ("openpyxl", "Reading .xlsx needs openpyxl")],
+)
 def test_without_the_packages(db, tmp_path, monkeypatch, package, says):
     db.to_xlsx(tmp_path / "a.xlsx")
     monkeypatch.setitem(sys.modules, package, None)
